@@ -61,6 +61,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
     from armdyn.motion import (
         feasibility as feasibility,
         largest_payload as largest_payload,
+        plan as plan,
         scale_to_torque as scale_to_torque,
         shortest_cycle as shortest_cycle,
         sizing as sizing,

@@ -55,6 +55,7 @@ HOME = {
     "armdyn.motion": (
         "feasibility",
         "largest_payload",
+        "plan",
         "scale_to_torque",
         "shortest_cycle",
         "sizing",

@@ -41,6 +41,7 @@ BUILT_FROM = {
     "cli.identifiable": ("identification.identifiable",),
     "cli.identify": ("identification.identify",),
     "cli.prune": ("analysis.prune", "analysis.significance"),
+    "cli.plan": ("motion.plan",),
     "cli.payload": ("identification.identify_payload",),
     "cli.share": ("share.share",),
     "cli.stiffness": ("identification.identify_stiffness",),
@@ -53,7 +54,7 @@ BUILT_FROM = {
     "report.study": ("equations.derive", "motion.torque_breakdown", "dynamics.compile"),
 }
 """Functions that hand the robot to others, and these: they declare no more than all of them."""
-DESCRIBING = {"cli.check", "cli.show", "cli.plan"}
+DESCRIBING = {"cli.check", "cli.show"}
 """Verbs that describe a robot, or plan positions for joints and, where they can be computed, torques."""
 ROWS = set(support())
 

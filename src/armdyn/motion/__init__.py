@@ -3,6 +3,7 @@
 from armdyn.motion.bearings import BearingLoads, bearing_loads
 from armdyn.motion.loads import Sizing, sizing
 from armdyn.motion.payload_cycle import Cycle, LargestPayload, largest_payload, shortest_cycle
+from armdyn.motion.planning import Plan, plan
 from armdyn.motion.sampling import Infeasible
 from armdyn.motion.scaling import ScaledMotion, scale_to_torque
 from armdyn.motion.timed_path import TimeOptimal
@@ -18,6 +19,7 @@ __all__ = [
     "Infeasible",
     "LargestPayload",
     "MotionLimits",
+    "Plan",
     "ScaledMotion",
     "Sizing",
     "TimeOptimal",
@@ -26,6 +28,7 @@ __all__ = [
     "feasibility",
     "largest_payload",
     "motion_limits",
+    "plan",
     "scale_to_torque",
     "shortest_cycle",
     "sizing",

@@ -131,8 +131,8 @@ def feasibility(
         model:   robot or its dynamics.
         motion:  motion(t), motion(t, 1), motion(t, 2), motion.duration.
         dt:      sampling interval, s (default: 1/2000 of the duration).
-        limits:  of the joints: {"tau_max": ..., "v_max": ...} in place of the robot's, (n,) or one number each, np.inf for
-                 none (names: `robot.limits.LimitOptions`), or a `MotionLimits` (default: the robot's).
+        limits:  of the joints: {"tau_max": ..., "v_max": ...} in place of the robot's, (n,) or one number each, np.inf
+                 for none (names: `robot.limits.LimitOptions`), or a `MotionLimits` (default: the robot's).
 
     >>> import armdyn
     >>> move = armdyn.point_to_point([0.0], [1.0], "cubic", duration=0.5)
@@ -142,10 +142,16 @@ def feasibility(
     """
     dyn = dynamics_of(model)
     checked_motion(dyn, motion)
-    limits = limits_of(dyn.robot, limits, "feasibility", unused=())
+    return judged(dyn.robot, dyn, motion, limits_of(dyn.robot, limits, "feasibility", unused=()), dt)
+
+
+def judged(
+    robot: Robot, dyn: Dynamics | None, motion: Any, limits: MotionLimits, dt: float | None = None
+) -> Feasibility:
+    """Compare a motion with limits; without dynamics its torques and powers count as zero."""
     t = sample_times(motion, dt)
     q, qd, qdd = states(motion, t)
-    tau = dyn.inverse_dynamics(q, qd, qdd)
+    tau = np.zeros_like(q) if dyn is None else dyn.inverse_dynamics(q, qd, qdd)
     jerk = jerk_at(motion, t, qdd, limits.jerk) if np.isfinite(limits.jerk).any() else np.zeros_like(qdd)
     values = dict(zip(QUANTITIES, (q, qd, qdd, tau, tau * qd, jerk), strict=True))
     bounds = {
@@ -162,15 +168,16 @@ def feasibility(
         low, high = (np.broadcast_to(bound, value.shape) for bound in bounds[name])
         share = _share(value, low, high)
         most = np.where(share.max(axis=0) > 0, share.argmax(axis=0), np.abs(value).argmax(axis=0))
-        each = np.arange(dyn.n)
+        each = np.arange(robot.n)
         use[name], peak[name], time[name] = share[most, each], value[most, each], t[most]
         for i in np.flatnonzero(use[name] > 1 + TOUCHING):
             worst, upper, lower = float(peak[name][i]), float(high[most[i], i]), float(low[most[i], i])
             limit = upper if worst - upper >= lower - worst else lower
             over = _intervals(t, share[:, i] > 1 + TOUCHING)
-            excesses.append(Excess(joint_names(dyn.robot)[i], name, worst, limit, float(time[name][i]), over))
-    status = _status(excesses, bounds, holding_torques(dyn, q))
-    return Feasibility(dyn.robot, status, use, peak, time, tuple(excesses), limits)
+            excesses.append(Excess(joint_names(robot)[i], name, worst, limit, float(time[name][i]), over))
+    resting = np.zeros_like(q) if dyn is None else holding_torques(dyn, q)
+    status = _status(excesses, bounds, resting)
+    return Feasibility(robot, status, use, peak, time, tuple(excesses), limits)
 
 
 def _share(value: Array, low: Array, high: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -159,6 +159,7 @@ class Trajectory(Shown, ABC):
         *,
         names: Sequence[str] | None = None,
         tau_max: Array | None = None,
+        size: str | None = None,
     ) -> Any:
         """Matplotlib figure of position, velocity and acceleration of every joint.
 
@@ -166,13 +167,15 @@ class Trajectory(Shown, ABC):
         robot:   adds the names, units and limits of its joints.
         names:   of the joints (default: those of the robot).
         tau_max: (n,) torque limits, to draw the robot's torques as well; infinite for none.
+        size:    "column" or "page" of a journal (default: for the screen).
         """
         from armdyn.report.figures.motion_figures import trajectory_figure
+        from armdyn.report.figures.style import write
 
         figure = trajectory_figure(self, robot, names, tau_max)
         if path is not None:
             with writing(path) as part:
-                figure.savefig(part, dpi=150)
+                write(figure, part, size)
         return figure
 
     def _view(self) -> View:
@@ -196,6 +199,11 @@ class Trajectory(Shown, ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.n} joint{'s' * (self.n != 1)}, {self.duration:.6g} s>"
+
+
+def columns_of(quantities: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the columns of quantities (k, n), numbered from 1: q1, q2, ..., qd1, ..."""
+    return {f"{name}{j + 1}": column for name, values in quantities.items() for j, column in enumerate(values.T)}
 
 
 def grid(duration: float, dt: float) -> Array:

@@ -7,7 +7,7 @@ from pathlib import Path
 from armdyn import text_table
 from armdyn.errors import ArmdynError, FileError
 from armdyn.trajectory.piecewise import PiecewisePolynomial
-from armdyn.trajectory.trajectory import Trajectory
+from armdyn.trajectory.trajectory import Trajectory, columns_of
 from armdyn.trajectory.via import from_samples
 from armdyn.typing import Array
 
@@ -17,10 +17,7 @@ QUANTITIES = ("q", "qd", "qdd")
 def write(trajectory: Trajectory, path: str | Path, dt: float) -> Path:
     """Write samples every dt, s, with decimals that read back as the same numbers."""
     t, *samples = trajectory.sample(dt)
-    columns = {
-        f"{name}{j + 1}": x[:, j] for name, x in zip(QUANTITIES, samples, strict=True) for j in range(trajectory.n)
-    }
-    return text_table.write(path, {"t": t} | columns)
+    return text_table.write(path, {"t": t} | columns_of(dict(zip(QUANTITIES, samples, strict=True))))
 
 
 def read_trajectory(path: str | Path) -> PiecewisePolynomial:

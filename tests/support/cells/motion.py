@@ -122,3 +122,13 @@ def _shortest_cycle(c: Case) -> None:
     t = np.linspace(0.02, 0.98, 25) * found.duration
     used = np.abs(Case(c.robot.with_payload(0.2)).torques(t, found.motion)).max()
     assert 0.9 * limit < used < 1.01 * limit  # at 25 times
+
+
+@cell("motion.plan")
+def _plan(c: Case) -> None:
+    """Torques of the second model along the planned motion; of elastic joints there are none."""
+    found = motion.plan(c.robot, [c.q, c.q + 0.1], duration=1.0, profile="quintic", dt=0.25)
+    t = np.linspace(0, 1, 5)
+    close(found.motion(t), c.q + 0.1 * (t**3 * (10 - 15 * t + 6 * t**2))[:, None])
+    if "elastic" not in c.robot.features:
+        close(found.torques(t), c.torques(t, found.motion))
