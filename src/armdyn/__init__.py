@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
     from armdyn.identification import excite as excite, identify as identify, read_log as read_log
     from armdyn.mechanics.registry import formulations as formulations
     from armdyn.motion import (
+        evaluate as evaluate,
         feasibility as feasibility,
         largest_payload as largest_payload,
         plan as plan,

@@ -53,6 +53,7 @@ HOME = {
     "armdyn.identification": ("excite", "identify", "read_log"),
     "armdyn.mechanics.registry": ("formulations",),
     "armdyn.motion": (
+        "evaluate",
         "feasibility",
         "largest_payload",
         "plan",

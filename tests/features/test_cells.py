@@ -34,6 +34,7 @@ BUILT_FROM = {
     "cli.certify": ("equations.certify",),
     "cli.compare": ("equations.compare",),
     "cli.derive": ("equations.derive",),
+    "cli.evaluate": ("motion.evaluate",),
     "cli.excite": ("identification.excite",),
     "cli.explain": ("diagnosis.explain",),
     "cli.export": ("export.write",),

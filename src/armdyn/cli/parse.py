@@ -151,6 +151,18 @@ def configuration(text: str, robot: Robot, option: str) -> list[float]:
     return numbers(text, robot.n, option)
 
 
+def vector(text: str | None, option: str) -> list[float] | None:
+    """`"0.1, 30deg"` as numbers, however many there are."""
+    return None if text is None else numbers(text, len(text.replace(",", " ").split()), option)
+
+
+def position(text: str | None, robot: Robot, option: str = "--at") -> list[float] | None:
+    """Numbers, however many there are, or one of the robot's configurations by its name."""
+    if text is not None and (text in robot.configurations or text.strip()[:1].isalpha()):
+        return [float(x) for x in robot.configuration(text)]
+    return vector(text, option)
+
+
 def limits(text: str, count: int, option: str) -> list[float]:
     """Positive limits, one per joint; a single number holds for all."""
     values = numbers(text, count, option, single=True)

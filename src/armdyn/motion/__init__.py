@@ -1,6 +1,7 @@
 """Dynamics of motion: torques along a trajectory, feasibility, scaling, the fastest timing, sizing of actuators."""
 
 from armdyn.motion.bearings import BearingLoads, bearing_loads
+from armdyn.motion.evaluation import Evaluation, evaluate
 from armdyn.motion.loads import Sizing, sizing
 from armdyn.motion.payload_cycle import Cycle, LargestPayload, largest_payload, shortest_cycle
 from armdyn.motion.planning import Plan, plan
@@ -15,6 +16,7 @@ from armdyn.robot.limits import MotionLimits, motion_limits
 __all__ = [
     "BearingLoads",
     "Cycle",
+    "Evaluation",
     "Feasibility",
     "Infeasible",
     "LargestPayload",
@@ -25,6 +27,7 @@ __all__ = [
     "TimeOptimal",
     "TorqueBreakdown",
     "bearing_loads",
+    "evaluate",
     "feasibility",
     "largest_payload",
     "motion_limits",

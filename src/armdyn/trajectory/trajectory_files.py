@@ -26,6 +26,18 @@ def read_trajectory(path: str | Path) -> PiecewisePolynomial:
     Other columns are ignored. See `from_samples` for the interpolation; a jump of acceleration is smoothed over one
     time step.
     """
+    samples = read_samples(path)
+    try:
+        return from_samples(*samples)
+    except ArmdynError as error:
+        raise FileError(error.what, where=str(path), expected=error.expected) from None
+
+
+def read_samples(path: str | Path, rates: int | None = None) -> list[Array]:
+    """Return the samples of such a file: t (N,), q (N, nq) and, where they are given, qd and qdd (N, n).
+
+    rates: how many velocities there are (default: as many as positions).
+    """
     where = str(path)
     columns = text_table.read(path)
     n = text_table.numbered(columns, "q").shape[1]
@@ -35,16 +47,14 @@ def read_trajectory(path: str | Path) -> PiecewisePolynomial:
             where=where,
             expected="t, q1, q2, ...; found: " + ", ".join(columns)[:200],
         )
-    given: list[Array] = []
+    given = [columns["t"]]
     for name in QUANTITIES:
-        needed = [f"{name}{j + 1}" for j in range(n)]
+        count = n if name == "q" or rates is None else rates
+        needed = [f"{name}{j + 1}" for j in range(count)]
         missing = [column for column in needed if column not in columns]
-        if len(missing) == n:
+        if len(missing) == count:
             break
         if missing:
             raise FileError(f"column {missing[0]!r} is missing", where=where, expected=", ".join(needed))
-        given.append(text_table.numbered(columns, name)[:, :n])
-    try:
-        return from_samples(columns["t"], *given)
-    except ArmdynError as error:
-        raise FileError(error.what, where=where, expected=error.expected) from None
+        given.append(text_table.numbered(columns, name)[:, :count])
+    return given

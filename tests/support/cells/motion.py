@@ -132,3 +132,11 @@ def _plan(c: Case) -> None:
     close(found.motion(t), c.q + 0.1 * (t**3 * (10 - 15 * t + 6 * t**2))[:, None])
     if "elastic" not in c.robot.features:
         close(found.torques(t), c.torques(t, found.motion))
+
+
+@cell("motion.evaluate")
+def _evaluate(c: Case) -> None:
+    found = motion.evaluate(c.robot, c.x, c.xd, c.xdd)
+    close(found.tau, c.tau)
+    close(found.M, c.M)
+    close(sum(found.causes.values()), found.tau)
