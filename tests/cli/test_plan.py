@@ -214,7 +214,7 @@ def test_scaling_keeps_jerk_limits(run: Run, tmp_path: Path) -> None:
         (("--from", FROM, "--to", TO, "--plot", "x.gif"), ".png, .svg, .pdf"),
         (("--from", FROM, "--to", TO, "--out", "/dev/null/x.csv"), "cannot be written"),
         (("--from", FROM, "--to", TO, "--duration", "0.1", "--limits", "v=1"), "exceeds the limits"),
-        (("--from", FROM, "--to", TO, "--timing", "fast"), "is not one of 'given', 'scaled', 'optimal'"),
+        (("--from", FROM, "--to", TO, "--timing", "fast"), "one of: given, scaled, optimal"),
         (("--from", FROM, "--to", TO, "--timing", "scaled"), "no torque limit is known"),
         (("--from", FROM, "--to", TO, "--timing", "optimal"), "Give limits with tau_max"),
         (("--from", FROM, "--to", TO, "--timing", "scaled", "--limits", "tau=9", "--duration", "1"), "follows from"),

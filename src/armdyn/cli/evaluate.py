@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, print_json, show_path
-from armdyn.cli.verb import takes
+from armdyn.cli.verb import Writes, verb
 
 if TYPE_CHECKING:
-    from armdyn.robot.robot import Robot
+    from armdyn import Robot
+    from armdyn.motion import Evaluation
 
 FORM = "one number per joint as in 0,30deg,-1.2"
 
 
-@takes("closed", "elastic", "lossy", "free_joints")
+@verb(out=Writes("Write everything, one row per state, in SI units (.csv).", (".csv",)))
 def evaluate(
     robot: Robot,
     at: Annotated[
@@ -39,20 +39,16 @@ def evaluate(
         Path | None,
         typer.Option(metavar="FILE", help="Evaluate a motion at its samples t, q1.., qd1.., qdd1.. (.csv) instead."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write everything, one row per state, in SI units (.csv).")
-    ] = None,
-    json: parse.JsonOption = False,
-) -> None:
-    """Evaluate the dynamics: torques or accelerations, M, C, torques by cause and by body, joint reactions.
+) -> Evaluation:
+    """Evaluate the dynamics: torques or accelerations, M, C, torques by cause and by body, joint reactions."""
+    from armdyn import evaluate
 
-    Exit status: 0 done, 2 error.
-    """
-    from armdyn.motion import evaluate as evaluated
-
-    state = {"q": parse.position(at, robot), "qd": parse.vector(qd, "--qd"), "qdd": parse.vector(qdd, "--qdd"),
-             "tau": parse.vector(tau, "--tau"), "wrench": parse.vector(wrench, "--wrench")}  # fmt: skip
-    found = evaluated(robot, **state, motion=motion)
-    print_json(found.record()) if json else print(found)
-    if out is not None:
-        show_path(console(stderr=json), "Written", found.save(out))
+    return evaluate(
+        robot,
+        parse.position(at, robot),
+        parse.vector(qd, "--qd"),
+        parse.vector(qdd, "--qdd"),
+        tau=parse.vector(tau, "--tau"),
+        wrench=parse.vector(wrench, "--wrench"),
+        motion=motion,
+    )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, print_json, show_path, write_figure
-from armdyn.cli.verb import takes
+from armdyn.cli.verb import Writes, figure, verb
 
 if TYPE_CHECKING:
-    from armdyn.robot.robot import Robot
+    from armdyn import Robot
+    from armdyn.motion import Plan
 
 
 class Timing(StrEnum):
@@ -31,7 +30,11 @@ PANELS = {
 }
 
 
-@takes("closed", "elastic", "tree", panels=PANELS)
+@verb(
+    out=Writes("Write the motion as samples of t, q, qd, qdd, tau (.csv).", (".csv",)),
+    plot=figure("positions, velocities, accelerations and torques"),
+    panels=PANELS,
+)
 def plan(
     robot: Robot,
     start: Annotated[
@@ -75,33 +78,18 @@ def plan(
             "largest of the motion, or, with --timing optimal and --duration, of the path in that time.",
         ),
     ] = None,
-    plot: parse.PlotOption = None,
-    size: parse.SizeOption = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the motion as samples of t, q, qd, qdd, tau (.csv).")
-    ] = None,
     dt: Annotated[float, typer.Option(metavar="S", help="Time step of the samples, s.")] = 1e-3,
-    json: parse.JsonOption = False,
-) -> None:
+) -> Plan:
     """Plan a motion between configurations within limits of velocity, acceleration, jerk and torque.
 
-    Exit status: 0 the motion respects every known limit, 1 it does not, 2 error.
+    Exit status: 0 the motion respects every known limit, 1 it does not.
     """
-    from armdyn.motion import plan as planned
+    from armdyn import plan
 
-    parse.check_extension(plot, parse.PICTURES, "--plot")
     given = [(start, "--from"), *((text, "--to") for text in to)]
     points = [parse.configuration(text, robot, option) for text, option in given]
     joints, tool = parse.limits_by_name(limits)
     largest = payload is not None and payload.startswith("largest")
     mass, com = parse.payload(payload.replace("largest", "0", 1) if payload and largest else payload)
-    found = planned(robot, points, timing=timing.value, profile=profile, duration=duration, straight=line,
-                    limits=joints, tool_limits=tool, payload=mass, com=com, largest=largest, dt=dt)  # fmt: skip
-    screen = console()
-    print_json(found.record()) if json else print(found)
-    if out is not None:
-        show_path(screen, "Samples", found.save(out))
-    if plot is not None:
-        write_figure(screen, plot, found.plot(), size)
-    if not found.fine:
-        raise typer.Exit(1)
+    return plan(robot, points, timing=timing.value, profile=profile, duration=duration, straight=line, limits=joints,
+                tool_limits=tool, payload=mass, com=com, largest=largest, dt=dt)  # fmt: skip
