@@ -104,7 +104,7 @@ class Cycle:
         return f"Shortest cycle of {self.robot.name}: {self.duration:.4g} s{pause}{cooled}"
 
 
-class Bound(NamedTuple):
+class MassBound(NamedTuple):
     """Masses, kg, that one kind of limit allows; what limits the largest: joint, time, torque, limit."""
 
     least: float
@@ -115,7 +115,7 @@ class Bound(NamedTuple):
     limit: float
 
 
-class Loaded:
+class LoadedDynamics:
     """A robot with a payload of any mass, from two compiled models: torques are linear in it."""
 
     def __init__(self, dyn: Dynamics, unit: Dynamics, robot: Robot, mass: float) -> None:
@@ -228,18 +228,18 @@ class _Search(NamedTuple):
         empty = self.dyn.inverse_dynamics(q, qd, qdd)
         return qd, empty, self.unit.inverse_dynamics(q, qd, qdd) - empty
 
-    def torque_bound(self, motion: Trajectory, t: Array) -> Bound:
+    def torque_bound(self, motion: Trajectory, t: Array) -> MassBound:
         return self.bound(t, *self.torques(motion, t))
 
-    def bound(self, t: Array, qd: Array, empty: Array, each: Array) -> Bound:
+    def bound(self, t: Array, qd: Array, empty: Array, each: Array) -> MassBound:
         """The masses that the torque limits allow at times t (k,)."""
         low, high = self.limits.torques(qd)
         least, most = _linear(empty, each, low, high)
         k, i = np.unravel_index(int(most.argmin()), most.shape)
         limit = high[k, i] if each[k, i] > 0 else low[k, i]
-        return Bound(float(least.max()), float(most[k, i]), int(i), float(t[k]), float(limit), float(limit))
+        return MassBound(float(least.max()), float(most[k, i]), int(i), float(t[k]), float(limit), float(limit))
 
-    def heat_bound(self, motion: Trajectory, t: Array) -> Bound:
+    def heat_bound(self, motion: Trajectory, t: Array) -> MassBound:
         """int (tau_0 + m tau_1)^2 dt + rest (h_0 + m h_1)^2 <= cycle continuous^2, joint by joint."""
         _, empty, each = self.torques(motion, t)
         last = motion(motion.duration)
@@ -255,9 +255,9 @@ class _Search(NamedTuple):
             least = np.where(a > 0, (-root - b) / a, -np.inf)
         most = np.where(np.isnan(most), -np.inf, most)  # above the limit with any payload
         i = int(most.argmin())
-        return Bound(float(np.nanmax(least)), float(most[i]), i, np.nan, float(self.heat[i]), float(self.heat[i]))
+        return MassBound(float(np.nanmax(least)), float(most[i]), i, np.nan, float(self.heat[i]), float(self.heat[i]))
 
-    def too_weak(self, bound: Bound, motion: Trajectory) -> Infeasible:
+    def too_weak(self, bound: MassBound, motion: Trajectory) -> Infeasible:
         name, unit = joint_names(self.dyn.robot)[bound.joint], joint_units(self.dyn.robot)[bound.joint].torque
         when = f" at {bound.time:.4g} s" if np.isfinite(bound.time) else " as rms value"
         error = Infeasible(
@@ -295,7 +295,7 @@ class _Search(NamedTuple):
                             torque=weight.torque, limit=weight.limit)  # fmt: skip
         return replace(found, mass=low, loaded=self.loaded(low))
 
-    def weight_bound(self, curve: Trajectory) -> Bound:
+    def weight_bound(self, curve: Trajectory) -> MassBound:
         """The masses that can be held at rest everywhere along a path."""
         q = curve(np.linspace(0.0, curve.duration, POINTS + 1))
         empty = holding_torques(self.dyn, q)
@@ -311,7 +311,7 @@ class _Search(NamedTuple):
         return move if move.duration <= duration and warm else None
 
     def fastest(self, curve: Trajectory, mass: float) -> TimeOptimal:
-        loaded = Loaded(self.dyn, self.unit, self.loaded(mass), mass)
+        loaded = LoadedDynamics(self.dyn, self.unit, self.loaded(mass), mass)
         return fastest_timing(cast(Dynamics, loaded), curve, self.limits, POINTS)
 
 

@@ -34,7 +34,7 @@ from armdyn.robot.limits import (
 )
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
-from armdyn.trajectory.cartesian import TaskTrajectory, Timing, line
+from armdyn.trajectory.cartesian import PathTiming, TaskTrajectory, line
 from armdyn.trajectory.joint import point_to_point, profile_named
 from armdyn.trajectory.trajectory import Trajectory, columns_of, grid
 from armdyn.trajectory.via import via_points
@@ -199,7 +199,7 @@ def plan(
     duration: float | None = None,
     straight: bool = False,
     limits: LimitOptions | MotionLimits | None = None,
-    tool_limits: Timing | None = None,
+    tool_limits: PathTiming | None = None,
     payload: float = 0.0,
     com: Sequence[float] = (0.0, 0.0, 0.0),
     largest: bool = False,
@@ -217,7 +217,7 @@ def plan(
         duration:    s (default: the shortest).
         straight:    move the tool along straight lines (default: the joints).
         limits:      of the joints, as in `feasibility` (default: the robot's; a careful motion's where it has none).
-        tool_limits: of a straight motion of the tool: v_max, a_max, w_max, wd_max; see `trajectory.cartesian.Timing`.
+        tool_limits: of a straight motion of the tool: v_max, a_max, w_max, wd_max; see `cartesian.PathTiming`.
         payload:     mass at the tool, kg (default: 0).
         com:         (3,) its centre of mass in the tool frame, m.
         largest:     find the largest payload of the motion, centred at `com`, as well; with optimal timing and a
@@ -284,7 +284,7 @@ class _Task:
     duration: float | None
     limits: MotionLimits
     given: frozenset[str]
-    tool_limits: Timing | None
+    tool_limits: PathTiming | None
     straight: bool
 
     def __post_init__(self) -> None:
@@ -404,7 +404,7 @@ class _Task:
         from armdyn.mechanics.kinematics import pose
         from armdyn.trajectory.follow import follow
 
-        timing: Timing = {"duration": self.duration}
+        timing: PathTiming = {"duration": self.duration}
         notes = []
         if self.duration is None:
             (v_max, a_max), (w_max, wd_max) = CAREFUL["prismatic"], CAREFUL["revolute"]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
-from armdyn.files import writing
 from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -25,7 +24,7 @@ GRID = 2001
 """Samples in which a peak is searched if there is no formula for it."""
 
 
-class Samples(NamedTuple):
+class MotionSamples(NamedTuple):
     """A sampled trajectory.
 
     t:   (k,) s.
@@ -97,10 +96,10 @@ class Trajectory(Shown, ABC):
             value = np.where(((real < 0) | (real > self.duration))[..., None], 0.0, value)
         return value
 
-    def sample(self, dt: float) -> Samples:
+    def sample(self, dt: float) -> MotionSamples:
         """Position, velocity and acceleration at 0, dt, 2 dt, ... and at the end."""
         t = grid(self.duration, dt)
-        return Samples(t, self(t), self(t, 1), self(t, 2))
+        return MotionSamples(t, self(t), self(t, 1), self(t, 2))
 
     def peak(self, order: int = 0) -> Array:
         """(n,) largest magnitude of the derivative of that order, searched on a grid and refined."""
@@ -170,12 +169,11 @@ class Trajectory(Shown, ABC):
         size:    "column" or "page" of a journal (default: for the screen).
         """
         from armdyn.report.figures.motion_figures import trajectory_figure
-        from armdyn.report.figures.style import write
+        from armdyn.report.figures.style import save_figure
 
         figure = trajectory_figure(self, robot, names, tau_max)
         if path is not None:
-            with writing(path) as part:
-                write(figure, part, size)
+            save_figure(figure, path, size)
         return figure
 
     def _view(self) -> View:
