@@ -48,7 +48,7 @@ PROMISED: dict[str, tuple[str, ...]] = {
     "base_parameters": ("robot", "include"),
     "point_to_point": ("q0", "q1", "profile", "v_max", "a_max", "duration"),
     "scale_to_torque": (),
-    "simulate": ("duration", "dt", "q0", "qd0"),
+    "simulate": ("duration", "q0", "qd0", "solver"),
     "ComputedTorque": ("dyn", "kp", "kd"),
     "PID": (),
     "PDGravity": (),

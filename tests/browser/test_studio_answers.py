@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.browser.answers import Answers
 from armdyn.browser.changes import compared, parameter_names, with_changed
+from armdyn.browser.equation_inspector import entry, entry_names, value_now
 from armdyn.browser.films import FASTEST, FRAMES, plan, track
-from armdyn.browser.live_simulation import COMPUTED, PD_GRAVITY, RELEASED, LiveSimulation, Setting
-from armdyn.browser.microscope import entry, entry_names, value_now
+from armdyn.browser.live_simulation import LAWS, RELEASED, LiveSimulation, Setting
 from armdyn.browser.panel_pages import (
     bodies_page,
     entry_page,
@@ -23,12 +22,14 @@ from armdyn.browser.panel_pages import (
     value_page,
     words_page,
 )
+from armdyn.browser.robot_queries import RobotQueries
 from armdyn.browser.saved_state import State, read_address, read_state
 from armdyn.browser.solids import MOST_TRIANGLES, _merged, poses, quaternion, rotation, solids, surroundings, weights
 from armdyn.errors import ArmdynError
 from armdyn.formats import read
 from armdyn.mechanics.kinematics import link_poses
 from armdyn.robot.links import WORLD
+from armdyn.simulation import Experiment, LawChoice
 from armdyn.simulation.studies import scaled_masses
 from support.wheel import MISSING, wheel_files
 
@@ -37,13 +38,13 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
-def panda() -> Answers:
-    return Answers(armdyn.load("panda"))
+def panda() -> RobotQueries:
+    return RobotQueries(armdyn.load("panda"))
 
 
 @pytest.fixture(scope="module")
-def planar() -> Answers:
-    return Answers(armdyn.load("planar2r"))
+def planar() -> RobotQueries:
+    return RobotQueries(armdyn.load("planar2r"))
 
 
 # Move ---------------------------------------------------------------------------------------------------------------
@@ -51,7 +52,7 @@ def planar() -> Answers:
 
 @pytest.mark.parametrize("name", ["pendulum", "scara5", "planar3r", "five_bar"])
 def test_holding_torques_with_a_payload(name: str) -> None:
-    answers = Answers(armdyn.load(name))
+    answers = RobotQueries(armdyn.load(name))
     q = answers.kept(answers.start + np.random.default_rng(1).uniform(-0.1, 0.1, answers.robot.n))
     for payload in (0.0, 2.5):
         expected = armdyn.compile(answers.robot.with_payload(payload)).gravity(q)
@@ -60,7 +61,7 @@ def test_holding_torques_with_a_payload(name: str) -> None:
         assert sum(load.bodies.values()) + load.payload == pytest.approx(load.torque, abs=1e-9)
 
 
-def test_limits_are_kept_and_bad_numbers_refused(panda: Answers) -> None:
+def test_limits_are_kept_and_bad_numbers_refused(panda: RobotQueries) -> None:
     far = panda.kept([99.0] * 7)
     assert far.tolist() == [joint.upper for joint in panda.joints]
     for bad in ([1.0], "x", [np.nan] * 7, [10**400] + [0] * 6, [[0.0] * 7]):
@@ -71,10 +72,10 @@ def test_limits_are_kept_and_bad_numbers_refused(panda: Answers) -> None:
         with pytest.raises(ArmdynError, match="payload"):
             panda.loads(far, payload=payload)
     with pytest.raises(ArmdynError, match="loop 'meeting'"):
-        Answers(armdyn.load("five_bar").with_parameters(l2=0.3)).kept([3.5, -0.4])
+        RobotQueries(armdyn.load("five_bar").with_parameters(l2=0.3)).kept([3.5, -0.4])
 
 
-def test_the_tool_follows_the_hand_within_the_limits(panda: Answers) -> None:
+def test_the_tool_follows_the_hand_within_the_limits(panda: RobotQueries) -> None:
     here = panda.dyn.pose(PANDA)
     target = here[:3, 3] + [0.05, -0.1, 0.04]
     q = panda.dragged(PANDA, target)
@@ -89,14 +90,14 @@ def test_the_tool_follows_the_hand_within_the_limits(panda: Answers) -> None:
 
 
 def test_the_tool_of_a_closed_chain_is_dragged() -> None:
-    answers = Answers(armdyn.load("five_bar"))
+    answers = RobotQueries(armdyn.load("five_bar"))
     target = answers.dyn.pose(answers.start)[:3, 3] + [0.02, 0.03, 0.0]
     np.testing.assert_allclose(answers.dyn.pose(answers.dragged(answers.start, target))[:3, 3], target, atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "least"), [("planar2r", 2), ("puma560", 4), ("panda", 1)])
 def test_branches_put_the_tool_at_the_same_place(name: str, least: int) -> None:
-    answers = Answers(armdyn.load(name))
+    answers = RobotQueries(armdyn.load(name))
     q = answers.kept(np.full(answers.robot.n, 0.3))
     found = answers.branches(q)
     assert len(found) >= least and found[0] is not q
@@ -104,7 +105,7 @@ def test_branches_put_the_tool_at_the_same_place(name: str, least: int) -> None:
         np.testing.assert_allclose(answers.dyn.pose(other)[:3, 3], answers.dyn.pose(q)[:3, 3], atol=1e-9)
 
 
-def test_ellipsoid_axes_are_vectors_of_the_world(panda: Answers) -> None:
+def test_ellipsoid_axes_are_vectors_of_the_world(panda: RobotQueries) -> None:
     found = panda.ellipsoid("velocity", PANDA)
     assert found is not None
     J = panda.dyn.jacobian(PANDA)[:3]
@@ -118,7 +119,7 @@ def test_ellipsoid_axes_are_vectors_of_the_world(panda: Answers) -> None:
 
 @pytest.mark.parametrize("name", ["planar2r", "planar3r", "pendulum"])
 def test_planar_arms_stand_upright_and_are_seen_from_the_front(name: str) -> None:
-    answers = Answers(armdyn.load(name))
+    answers = RobotQueries(armdyn.load(name))
     place = surroundings(answers.dyn, answers.start)
     g = np.array([float(x) for x in answers.robot.gravity])
     np.testing.assert_allclose(place.up, -g / np.linalg.norm(g), atol=1e-12)
@@ -130,7 +131,7 @@ def test_planar_arms_stand_upright_and_are_seen_from_the_front(name: str) -> Non
 @pytest.mark.parametrize("name", ["panda", "scara5", "five_bar"])
 def test_solid_links_hang_together(name: str) -> None:
     """Each link's tube ends where the next joint is, at any configuration."""
-    answers = Answers(armdyn.load(name))
+    answers = RobotQueries(armdyn.load(name))
     tree = answers.robot.opened
     drawn = solids(answers.robot, 1.0)
     assert sum(solid.color != (111, 143, 192) for solid in drawn) >= len(tree.links)
@@ -175,7 +176,7 @@ def test_meshes_of_a_urdf_are_drawn_on_their_links() -> None:
     assert 5000 < sum(len(solid.mesh.faces) for solid in meshes) <= MOST_TRIANGLES
     assert len({solid.color for solid in meshes}) > 3
     dyn = armdyn.compile(robot)
-    where = poses(dyn, Answers(robot).start)
+    where = poses(dyn, RobotQueries(robot).start)
     corners = [
         (where[s.link] if s.link >= 0 else np.eye(4)) @ s.T @ np.vstack([s.mesh.bounds.T, np.ones(2)]) for s in meshes
     ]
@@ -201,7 +202,7 @@ def test_quaternions() -> None:
 # Plan and simulate --------------------------------------------------------------------------------------------------
 
 
-def test_plans_know_the_payload_and_the_limits(panda: Answers) -> None:
+def test_plans_know_the_payload_and_the_limits(panda: RobotQueries) -> None:
     goal = panda.kept(PANDA + 0.3)
     free, loaded = (plan(panda, [PANDA, goal], duration=1.0, payload=m) for m in (0.0, 20.0))
     course = armdyn.point_to_point(PANDA, goal, profile="quintic", duration=1.0)
@@ -215,14 +216,14 @@ def test_plans_know_the_payload_and_the_limits(panda: Answers) -> None:
     assert len(through.t) >= FRAMES and np.abs(through.q - goal).max(axis=1).min() < 0.02
 
 
-def test_the_fastest_plan_uses_a_limit_fully(panda: Answers) -> None:
+def test_the_fastest_plan_uses_a_limit_fully(panda: RobotQueries) -> None:
     fastest = plan(panda, [PANDA, panda.kept(PANDA + 0.3)], timing=FASTEST)
     assert fastest.fine and fastest.t[-1] < 1.0
     with pytest.raises(ArmdynError, match="no torque limit is known"):
-        plan(Answers(armdyn.load("planar2r")), [[0.0, 0.0], [1.0, 1.0]], timing=FASTEST)
+        plan(RobotQueries(armdyn.load("planar2r")), [[0.0, 0.0], [1.0, 1.0]], timing=FASTEST)
 
 
-def test_plans_that_make_no_sense_are_refused(planar: Answers) -> None:
+def test_plans_that_make_no_sense_are_refused(planar: RobotQueries) -> None:
     for points, options in (
         ([[0, 0]], {}),
         ([[0, 0], [0, 0]], {}),
@@ -235,24 +236,32 @@ def test_plans_that_make_no_sense_are_refused(planar: Answers) -> None:
             plan(planar, points, **options)
 
 
-def test_tracking_with_errors_of_the_model(planar: Answers) -> None:
+def test_tracking_with_errors_of_the_model(planar: RobotQueries) -> None:
     q0, q1 = [-1.5, 0.0], [-1.0, 0.5]
     exact = track(planar, q0, q1, Setting(), duration=1.0)
     wrong = track(planar, q0, q1, Setting(payload=5.0, heavier=0.2), duration=1.0)
     assert exact.fine and "°" in exact.words[1]
     assert np.abs(wrong.q[-1] - q1).max() > 10 * np.abs(exact.q[-1] - q1).max()
-    for name in (COMPUTED, PD_GRAVITY):
+    for name in LAWS[:2]:
         assert track(planar, q0, q1, Setting(name), duration=0.2).fine
     with pytest.raises(ArmdynError, match="heavier"):
         track(planar, q0, q1, Setting(heavier=-1.0))
 
 
-def live(answers: Answers, setting: Setting, q: Any) -> LiveSimulation:
+@pytest.mark.parametrize("name", LAWS)
+def test_the_same_words_build_the_law_of_an_experiment(planar: RobotQueries, name: str) -> None:
+    gains: dict[str, Any] = {} if name == RELEASED else {"frequency": 7.0, "damping_ratio": 0.8}
+    experiment = Experiment(law=LawChoice(name=name, gains=gains))
+    here = Setting(name, 7.0, 0.8).law(planar)
+    assert here.summary == experiment.arguments(planar.robot)["law"].summary
+
+
+def live(answers: RobotQueries, setting: Setting, q: Any) -> LiveSimulation:
     at = np.array(q, dtype=float)
     return LiveSimulation(answers, setting, at, np.zeros_like(at), at.copy())
 
 
-def test_a_released_arm_keeps_its_energy(planar: Answers) -> None:
+def test_a_released_arm_keeps_its_energy(planar: RobotQueries) -> None:
     running = live(planar, Setting(RELEASED), [0.0, 0.0])
     for _ in range(20):
         assert running.advance(0.05)
@@ -266,8 +275,8 @@ def test_a_released_arm_keeps_its_energy(planar: Answers) -> None:
     assert np.ptp(total) < 1e-7 * scale
 
 
-def test_the_hand_pulls_the_tool_and_the_law_brings_it_back(planar: Answers) -> None:
-    running = live(planar, Setting(kp=25.0, kd=10.0), [-1.0, 0.5])
+def test_the_hand_pulls_the_tool_and_the_law_brings_it_back(planar: RobotQueries) -> None:
+    running = live(planar, Setting(frequency=5.0), [-1.0, 0.5])
     tool = planar.dyn.pose(running.q)[:3, 3]
     running.pull = tool + np.array([0.3, 0.1, 0.0])
     for _ in range(40):
@@ -283,10 +292,10 @@ def test_the_hand_pulls_the_tool_and_the_law_brings_it_back(planar: Answers) -> 
     np.testing.assert_allclose(planar.dyn.pose(running.q)[:3, 3], tool, atol=1e-3)
 
 
-def test_the_model_error_is_seen_at_rest(planar: Answers) -> None:
+def test_the_model_error_is_seen_at_rest(planar: RobotQueries) -> None:
     """A law without integral leaves the error that its missing torque stands for: e = M^-1 (g_true - g) / kp."""
-    running = live(planar, Setting(kp=400.0, kd=40.0), [-1.0, 0.5])
-    running.change(Setting(kp=400.0, kd=40.0, heavier=0.1))
+    running = live(planar, Setting(frequency=20.0), [-1.0, 0.5])
+    running.change(Setting(frequency=20.0, heavier=0.1))
     for _ in range(40):
         running.advance(0.05)
     e = running.goal - running.q
@@ -295,12 +304,12 @@ def test_the_model_error_is_seen_at_rest(planar: Answers) -> None:
     np.testing.assert_allclose(400.0 * planar.dyn.mass_matrix(running.q) @ e, missing, rtol=1e-3)
 
 
-def test_stops_hold_a_released_arm_and_a_wild_law_is_stopped(panda: Answers) -> None:
+def test_stops_hold_a_released_arm_and_a_wild_law_is_stopped(panda: RobotQueries) -> None:
     running = live(panda, Setting(RELEASED), PANDA)
     for _ in range(20):
         running.advance(0.05)
     assert (running.q < panda.bounds[1] + 0.1).all() and (running.q > panda.bounds[0] - 0.1).all()
-    wild = live(panda, Setting(kp=1e5, kd=1e4), PANDA)
+    wild = live(panda, Setting(frequency=316.0, damping_ratio=16.0), PANDA)
     wild.goal = panda.start
     assert not all(wild.advance(0.05) for _ in range(5))
 
@@ -309,7 +318,7 @@ def test_stops_hold_a_released_arm_and_a_wild_law_is_stopped(panda: Answers) -> 
 
 
 @pytest.mark.parametrize("name", ["M12", "C11", "g2"])
-def test_the_microscope_shows_one_entry(planar: Answers, name: str) -> None:
+def test_the_inspector_shows_one_entry(planar: RobotQueries, name: str) -> None:
     q, qd = np.array([0.4, 0.7]), [0.3, -0.2]
     found = entry(planar, name)
     names: dict[str, Any] = {"np": np, **planar.robot.parameters, "q1": 0.4, "q2": 0.7, "qd1": 0.3, "qd2": -0.2}
@@ -327,14 +336,14 @@ def test_names_and_units_of_entries() -> None:
     robot = armdyn.load("scara5")
     names = entry_names(robot)
     assert len(names["M"]) == 15 and len(names["C"]) == 25 and len(names["g"]) == 5
-    assert entry(Answers(robot), "g1").unit == "N" and entry(Answers(robot), "M11").unit == "kg"
+    assert entry(RobotQueries(robot), "g1").unit == "N" and entry(RobotQueries(robot), "M11").unit == "kg"
 
 
 @pytest.mark.parametrize(("slope", "rounding"), [(0, False), (1e-15, True), (1e-6, False)])
 def test_what_rounding_leaves_of_an_entry_is_zero(slope: float, rounding: bool) -> None:
     """Gravity does not turn a vertical axis; a slope of 1e-15 is how a file writes none, 1e-6 is a real one."""
     rows = [{"alpha": "pi/2", "d": 0.3, "mass": 1.0}, {"a": 0.5, "mass": 2.0, "com": [-0.2, 0.0, 0.1]}]
-    answers = Answers(armdyn.Robot.from_dh(rows, gravity=(slope, 0, -9.81)))
+    answers = RobotQueries(armdyn.Robot.from_dh(rows, gravity=(slope, 0, -9.81)))
     found = entry(answers, "g1")
     assert found.rounding == rounding
     assert (found.highest > 0) == (slope == 1e-6)
@@ -343,14 +352,14 @@ def test_what_rounding_leaves_of_an_entry_is_zero(slope: float, rounding: bool) 
 
 
 def test_long_formulas_are_not_typeset() -> None:
-    found = entry(Answers(armdyn.load("puma560")), "M11")
+    found = entry(RobotQueries(armdyn.load("puma560")), "M11")
     assert found.mathml == "" or len(found.python) <= 6000
 
 
 # Model --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_changed_parameter_and_what_it_changes(planar: Answers) -> None:
+def test_a_changed_parameter_and_what_it_changes(planar: RobotQueries) -> None:
     q = np.array([0.2, 0.3])
     name = parameter_names(planar.robot)[0]
     changed = with_changed(planar.robot, name, 2.0)
@@ -378,7 +387,7 @@ def test_links_of_robots_without_named_parameters_are_changed() -> None:
 # Pages and states ---------------------------------------------------------------------------------------------------
 
 
-def test_names_of_a_file_are_escaped(planar: Answers) -> None:
+def test_names_of_a_file_are_escaped(planar: RobotQueries) -> None:
     joints = [joint._replace(name=HOSTILE, torque=1e-9) for joint in planar.joints]
     loads = [load._replace(bodies={HOSTILE: 1.0}) for load in planar.loads(planar.start)]
     checkup = planar.robot.checkup()

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.codegen import c_source, write
+from armdyn.codegen import c_source, export
 from armdyn.codegen.export_files import model_for
 from armdyn.codegen.fmu_source import PAYLOAD, prepared
-from armdyn.control.law import Law
+from armdyn.control.base import Law
 from armdyn.robot import Robot
 
 from .conftest import COMPILERS, HOSTILE, run
@@ -72,7 +72,7 @@ def test_vectors(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """The exported test, as a user runs it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CMAKE_BUILD_PARALLEL_LEVEL", "1")
-    paths = write(ROBOTS[name][0](), "fmu", tmp_path, prefix="arm")
+    paths = export(ROBOTS[name][0](), "fmu", prefix="arm").save(tmp_path)
     ran = run(sys.executable, "arm_fmu_test.py", cwd=tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.count(" pass ") == len(paths) - 2 == 2
@@ -131,7 +131,7 @@ def test_the_plant_moves_as_the_library_s(name: str, tmp_path: Path, monkeypatch
     robot = ROBOTS[name][0]()
     if name == "free_tree":
         robot = robot.without("friction")  # dry friction jumps: integrators differ there
-    (path, *_) = write(robot, "fmu", tmp_path, ["forward_dynamics"], "arm")
+    (path, *_) = export(robot, "fmu", ["forward_dynamics"], "arm").save(tmp_path)
     folder = built(path)
     rng = np.random.default_rng(4)
     home = robot.neutral if robot.compounds or robot.constrained else np.array([0.0, -0.3, 0.2, -1.8, 0.1, 1.5, 0.4])
@@ -142,7 +142,9 @@ def test_the_plant_moves_as_the_library_s(name: str, tmp_path: Path, monkeypatch
     state = dict(zip(named["q"], q0, strict=True)) | dict(zip(named["qd"], qd0, strict=True))
     inputs = dict(zip(named["tau"], tau, strict=True))
     for load, moving in (({}, robot), (LOAD, carrying(robot))):
-        expected = armdyn.simulate(moving, Constant(tau), duration=1.0, q0=q0, qd0=qd0, integrator="dop853")
+        expected = armdyn.simulate(
+            moving, Constant(tau), duration=1.0, q0=q0, qd0=qd0, solver=armdyn.Solver(integrator="dop853")
+        )
         assert expected.ok, expected.status
         ways: dict[str, dict[str, Any]] = {
             "CoSimulation": {"start": {"tolerance": 1e-10}}, "ModelExchange": {"relative_tolerance": 1e-9},
@@ -169,7 +171,7 @@ def test_the_payload_is_tunable_while_it_runs(tmp_path: Path) -> None:
     from fmpy.fmi3 import FMU3Slave
 
     robot = armdyn.load("planar2r")
-    (path, *_) = write(robot, "fmu", tmp_path, ["forward_dynamics"], "arm")
+    (path, *_) = export(robot, "fmu", ["forward_dynamics"], "arm").save(tmp_path)
     folder = built(path)
     known = fmpy.read_model_description(folder)
     places = {v.name: v.valueReference for v in known.modelVariables}
@@ -190,7 +192,9 @@ def test_the_payload_is_tunable_while_it_runs(tmp_path: Path) -> None:
     fmu.terminate()
     fmu.freeInstance()
     plant = armdyn.Plant(robot, changes={0.5: carrying(robot)})
-    run_ = armdyn.simulate(plant, lambda t, q, qd: np.zeros(2), duration=1.0, dt=1e-4, integrator="rk4")
+    run_ = armdyn.simulate(
+        plant, lambda t, q, qd: np.zeros(2), duration=1.0, solver=armdyn.Solver(dt=1e-4, integrator="rk4")
+    )
     np.testing.assert_allclose(found, [*run_.q[-1], *run_.qd[-1]], rtol=0, atol=1e-8 * abs(run_.qd).max())
 
 
@@ -199,7 +203,7 @@ def test_errors_are_said(tmp_path: Path) -> None:
     from fmpy.fmi1 import FMICallException
     from fmpy.fmi3 import FMU3Model
 
-    (path, *_) = write(armdyn.load("planar2r"), "fmu", tmp_path, ["inverse_dynamics"], "arm")
+    (path, *_) = export(armdyn.load("planar2r"), "fmu", ["inverse_dynamics"], "arm").save(tmp_path)
     folder = built(path)
     known = fmpy.read_model_description(folder)
     messages: list[str] = []
@@ -225,7 +229,7 @@ def test_errors_are_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("parameters", [False, True])
 def test_hostile_names(hostile: Robot, parameters: bool, tmp_path: Path) -> None:
-    paths = write(hostile, "fmu", tmp_path, parameters=parameters)
+    paths = export(hostile, "fmu", parameters=parameters).save(tmp_path)
     for path in paths[:2]:
         folder = Path(built(path))
         with zipfile.ZipFile(path) as archive:
@@ -255,8 +259,8 @@ def test_hostile_names(hostile: Robot, parameters: bool, tmp_path: Path) -> None
 
 def test_units_of_mixed_joints_and_the_same_bytes_twice(tmp_path: Path) -> None:
     robot = armdyn.load("scara5")
-    first, *_ = write(robot, "fmu", tmp_path / "a", ["inverse_dynamics"], "arm")
-    second, *_ = write(robot, "fmu", tmp_path / "b", ["inverse_dynamics"], "arm")
+    first, *_ = export(robot, "fmu", ["inverse_dynamics"], "arm").save(tmp_path / "a")
+    second, *_ = export(robot, "fmu", ["inverse_dynamics"], "arm").save(tmp_path / "b")
     assert first.read_bytes() == second.read_bytes()
     units = {v.name: v.unit for v in fmpy.read_model_description(str(first)).modelVariables}
     kinds = {joint.name: joint.kind for joint in robot.joints}

@@ -8,20 +8,12 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.catalog.curves import SCARA_RATE, SCARA_START, ScaraCurve, Swing
 from armdyn.control import ComputedTorque, Formulated
 from armdyn.simulation.settings import Solver
-from armdyn.texts.elbaji.scara_tracking import (
-    SCARA_KD,
-    SCARA_KP,
-    SCARA_RATE,
-    SCARA_START,
-    ScaraCurve,
-    printed_model,
-    scara_tracking,
-)
+from armdyn.texts.elbaji.scara_tracking import SCARA_KD, SCARA_KP, printed_model, scara_tracking
 from armdyn.texts.khalil import chapter_9
 from armdyn.texts.other_model import OtherModel
-from armdyn.texts.truc.swing import Swing
 
 CURVE = ScaraCurve()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.browser.answers import within
+from armdyn.browser.robot_queries import within
 from armdyn.dynamics import compile as compiled
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import unknown_name

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from armdyn.browser.answers import Load, StudioJoint
-from armdyn.browser.microscope import Entry
+from armdyn.browser.equation_inspector import Entry
+from armdyn.browser.robot_queries import Load, StudioJoint
 from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup
 from armdyn.markup import html_table, html_text

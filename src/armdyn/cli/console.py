@@ -18,6 +18,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from armdyn.files import writing
+from armdyn.formula_lines import wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,8 +88,8 @@ def show_view(screen: Console, view: View) -> None:
     for title, formulas in view.formulas:
         screen.print(Text(f"\n{title}", style="bold"))
         for formula in formulas:
-            lines = (formula.plain or formula.latex).replace("\n", "\n  ")
-            screen.print(Text(f"  {lines}"), soft_wrap=True)
+            lines = wrapped(formula.plain, screen.width - 2) if formula.plain else formula.latex
+            screen.print(Text("  " + lines.replace("\n", "\n  ")), soft_wrap=True)
     show(screen, *view.sections, *view.details)
     for note in view.notes:
         screen.print(bullet(note))

@@ -32,7 +32,7 @@ PARAMETERS = "parameters"
 
 
 DEFAULT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "pose", "jacobian")
-"""What is exported by default."""
+"""Functions that are exported if the user names none."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ LEGEND = (
     "Dinv: its factors; H: torques at zero acceleration. x, y, z are the axes of the link's joint frame, the number is "
     "the link's; _neg: with the opposite sign."
 )
-"""What the names mean."""
+"""Explanation of the names, printed at the top of a program."""
 
 AXES = "xyz"
 TOLERANCE = 1e-9

@@ -174,7 +174,7 @@ PROJECTED: dict[str, Callable[[Array, Array], Array]] = {
     "center_of_mass": lambda p, G: p,
     "centroidal_momentum": lambda h, G: h,
 }
-"""What a quantity of the tree becomes for the independent joints."""
+"""How a quantity of the tree is projected onto the independent joints."""
 
 
 def _friction(robot: Robot, qd: Array) -> Array:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from armdyn import identification, parameters
-from armdyn.identification.excitation import Search
-from armdyn.identification.harmonics import Harmonics
+from armdyn.identification.excitation.excite import ExcitationLimits, Search
+from armdyn.identification.excitation.harmonics import Harmonics
 from support.cells.case import Case, cell, close, refusal
 from support.cells.equations import check_base
 
@@ -18,7 +18,7 @@ def _identify(c: Case) -> None:
     """Torques of the second model, reproduced on another motion; static friction is left out and reported."""
     rounded = any(joint.friction is not None and joint.friction.law == "rounded" for joint in c.robot.tree)
     truth = Case(c.robot.without("static_friction", *(("friction_law",) if rounded else ())))
-    found = identification.identify(c.robot, truth.samples, friction="plain")
+    found = identification.identify(c.robot, truth.samples, free=identification.Weighted())
     close(found.predict([0.0], c.q[None], c.qd[None], c.qdd[None])[0], truth.tau, 1e-6)  # of least squares
     assert ("static_friction" in c.robot.features) == ("static_friction" in found.robot.left_out)
 
@@ -35,7 +35,10 @@ def _observe(c: Case) -> None:
 def _excite(c: Case) -> None:
     """The regressor along the motion found has the condition that it reports, and tells all parameters."""
     found = identification.excite(
-        c.robot, harmonics=Harmonics(count=2, period=3.0), search=Search(starts=1, iterations=2), v_max=3.0, a_max=20.0
+        c.robot,
+        harmonics=Harmonics(count=2, period=3.0),
+        search=Search(starts=1, iterations=2),
+        limits=ExcitationLimits(v_max=3.0, a_max=20.0),
     )
     base = parameters.base_parameters(c.robot, ("inertial", "friction"))
     predicted = identification.predicted_std(base, found.motion, 1.0, rate=20.0)
@@ -47,19 +50,11 @@ def _excite(c: Case) -> None:
     check_base(c)
 
 
-@cell("identification.select_friction")
-def _select(c: Case) -> None:
-    laws = ("coulomb and viscous", "stribeck")
-    found = identification.select_friction(c.robot, c.samples, laws=laws)
-    other = c.robot.features.keys() & {"static_friction", "asymmetric_friction", "friction_law"}
-    assert max(each.best.sigma for each in found.joints) < (0.3 if other else 1e-6)  # other laws than those tried
-
-
-@cell("identification.identify_payload")
+@cell("identification.payload")
 def _identify_payload(c: Case) -> None:
     bare = c if "static_friction" not in c.robot.features else Case(c.robot.without("static_friction"))
     heavy = Case(bare.robot.with_payload(2.0, (0.03, 0.02, 0.05)))
-    found = identification.identify_payload(c.robot, heavy.samples, bare.samples)
+    found = identification.payload(c.robot, heavy.samples, bare.samples)
     assert abs(found.mass - 2.0) < 1e-3
 
 
@@ -74,11 +69,11 @@ def _identifiable(c: Case) -> None:
         close(base.matrix @ whole, np.zeros(base.count), 1e-9)
 
 
-@cell("identification.identify_stiffness")
+@cell("identification.stiffness")
 def _stiffness(c: Case) -> None:
     """Motor torques of the second model along any motion of links and motors: links do not enter them."""
     if not c.dyn.coordinates.doubled:
-        assert "elastic" in str(refusal(lambda: identification.identify_stiffness(c.robot, {})))
+        assert "elastic" in str(refusal(lambda: identification.stiffness(c.robot, {})))
         return
     t = np.arange(0, 8, 0.01)
     random = np.random.default_rng(2)
@@ -88,7 +83,7 @@ def _stiffness(c: Case) -> None:
     motors = list(c.dyn.coordinates.motors)
     tau = np.array([c.model.inverse_dynamics(*state)[motors] for state in zip(x, xd, xdd, strict=True)])
     log = {"t": t, "q": x[:, : c.n], "theta": x[:, motors], "tau": tau}
-    for found in identification.identify_stiffness(c.robot, log).joints:
+    for found in identification.stiffness(c.robot, log).joints:
         joint = next(joint for joint in c.robot.joints if joint.name == found.name)
         close(found.stiffness / joint.elastic.stiffness, 1, 1e-3)  # of the low-pass
 

@@ -1,10 +1,10 @@
-"""Equations: the equation microscope."""
+"""Equations: one entry at a time, with its value, range, cost and code."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from armdyn.browser.microscope import Entry, entry, entry_names, value_now
+from armdyn.browser.equation_inspector import Entry, entry, entry_names, value_now
 from armdyn.browser.panel_pages import entry_page, text_page, value_page
 from armdyn.browser.panels.panel import Panel
 

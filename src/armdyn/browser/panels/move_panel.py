@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from armdyn.browser.answers import ELLIPSOIDS, HEAVIEST
 from armdyn.browser.panel_pages import bodies_page, text_page, torque_page, words_page
 from armdyn.browser.panels.panel import Panel
+from armdyn.browser.robot_queries import ELLIPSOIDS, HEAVIEST
 from armdyn.typing import Array
 
 ONLY = "no other one in closed form"
@@ -15,7 +15,7 @@ ONLY = "no other one in closed form"
 
 
 class MovePanel(Panel):
-    """Sliders and torques."""
+    """The panel that moves the joints and shows the torques that hold them."""
 
     title = "Move"
 

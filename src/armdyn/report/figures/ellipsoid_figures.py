@@ -22,7 +22,7 @@ from armdyn.analysis.ellipsoids import (
     velocity_ellipsoid,
 )
 from armdyn.analysis.workspace_map import WorkspaceMap
-from armdyn.control.law import SingularTask
+from armdyn.control.base import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable, ShapeError
 from armdyn.kinematics.scene import PALETTE, skeleton

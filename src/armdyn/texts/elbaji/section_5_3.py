@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.catalog.curves import SCARA_RATE, SCARA_START, ScaraCurve
 from armdyn.control import ComputedTorque, Formulated
 from armdyn.equations import derive
 from armdyn.graph import evaluate, lambdified, trace
@@ -23,16 +24,7 @@ from armdyn.simulation.simulator import simulate
 from armdyn.simulation.studies import imperfect_models, scaled_masses
 from armdyn.tables import Column, Section
 from armdyn.texts.elbaji import printed as text
-from armdyn.texts.elbaji.scara_tracking import (
-    PRINTED,
-    SCARA_KD,
-    SCARA_KP,
-    SCARA_RATE,
-    SCARA_START,
-    ScaraCurve,
-    printed_model,
-    scara_tracking,
-)
+from armdyn.texts.elbaji.scara_tracking import PRINTED, SCARA_KD, SCARA_KP, printed_model, scara_tracking
 from armdyn.texts.elbaji.sections_2_to_4 import G, dynamics, scara
 from armdyn.texts.elbaji.sections_5_1_and_5_2 import JOINTS, medians
 from armdyn.texts.item import Chapter, Check, Claim, Outcome, below, distance, equal, floats, near

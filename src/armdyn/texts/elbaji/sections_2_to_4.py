@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import derivative
+from armdyn.catalog.curves import SCARA_START, ScaraCurve
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.equations import derive
@@ -21,7 +22,6 @@ from armdyn.robot.random import random_robot
 from armdyn.robot.robot import Robot
 from armdyn.texts import dh
 from armdyn.texts.elbaji import printed as text
-from armdyn.texts.elbaji.scara_tracking import SCARA_START, ScaraCurve
 from armdyn.texts.item import Chapter, Check, Outcome, below, close, distance, floats, identity, misses
 from armdyn.typing import Array
 

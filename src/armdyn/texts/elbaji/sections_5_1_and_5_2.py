@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.catalog.curves import SCARA_RATE, SCARA_START
 from armdyn.equations import derive
 from armdyn.graph import identical, span, trace
 from armdyn.mechanics import bertrand_bruneau
@@ -16,7 +17,7 @@ from armdyn.mechanics.registry import formulation
 from armdyn.report.figures.charts import Panel, chart, series
 from armdyn.tables import Column, Section
 from armdyn.texts.elbaji import printed as text
-from armdyn.texts.elbaji.scara_tracking import SCARA_RATE, SCARA_START, printed_model
+from armdyn.texts.elbaji.scara_tracking import printed_model
 from armdyn.texts.elbaji.sections_2_to_4 import dynamics, scara
 from armdyn.texts.elbaji.sympy_engine import MEASURED, SIMPLIFIED, derivation, torques
 from armdyn.texts.item import FULL, Chapter, Check, Claim, Outcome, below, distance, floats, identity

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from armdyn.control import PID, ComputedTorque, Desired, PDGravity, ResolvedAcceleration, TaskPID
+from armdyn.control.base import Law
 from armdyn.control.extremes import largest_gravity_slope, largest_inertias
-from armdyn.control.law import Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.formats import load

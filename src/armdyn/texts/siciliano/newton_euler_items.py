@@ -271,7 +271,7 @@ def forward_dynamics() -> Outcome:
     start = equal_durations()(0.0)
     move = point_to_point(start, start + np.pi / 2, "quintic", duration=0.5)
     other: Any = OtherModel(robot, lambda *state: lagrange.inverse_dynamics.formula(robot, *state))
-    run = simulate(dyn, Feedforward(other), move, dt=1e-3, integrator="rk4", solver=Solver(compiled=False))
+    run = simulate(dyn, Feedforward(other), move, solver=Solver(dt=1e-3, integrator="rk4", compiled=False))
     still_terms = {key: float(value[0]) for key, value in printed_terms(at[None], rate[None], still[None]).items()}
     by_text = [sum(still_terms[key] for key in keys) for keys in AT_JOINT]
     checks = (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from armdyn.catalog.curves import Swing
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import MissingExtra
 from armdyn.formats import load
@@ -18,7 +19,6 @@ from armdyn.report.figures.charts import Panel, chart, series
 from armdyn.speed.engines.pinocchio import PinocchioEngine
 from armdyn.texts.item import Chapter, Claim, Outcome, below, distance, near
 from armdyn.texts.truc import printed as text
-from armdyn.texts.truc.swing import Swing
 from armdyn.typing import Array
 
 chapter = Chapter("truc")
