@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import (
+from armdyn.dynamics.looped.programs import (
     FIXED_BASE,
     FRAMES,
     can_be_looped,
@@ -19,11 +19,11 @@ from armdyn.dynamics.looped_programs import (
     pays,
     recipe_and_tables,
 )
-from armdyn.dynamics.looped_recipes import RECIPES
+from armdyn.dynamics.looped.recipes import RECIPES
 from armdyn.dynamics.programs import Interpreted, SlowCode
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.kernels import Kernel
-from armdyn.kernels.looped_kernel import build_looped
+from armdyn.kernels.looped.kernel import build_looped
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction, Motor, Rotor, Spring
@@ -230,7 +230,7 @@ def test_large_results_are_written_past_the_caches(name: str, monkeypatch: pytes
     """Line by line, wherever the caller's memory begins, and nothing beside it."""
     robot = TREES["31 mixed, branches"]
     kernel, given = made(robot, name), inputs(robot, name, 37)
-    monkeypatch.setattr("armdyn.kernels.looped_kernel.STREAMED", 0)
+    monkeypatch.setattr("armdyn.kernels.looped.kernel.STREAMED", 0)
     other, around = made(robot, name), 8
     for count, offset in itertools.product((1, 9, 37), (0, 1, 5, 7)):
         part = [values[:count] for values in given]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from armdyn.algebra import Pose, Vec3, rot_z
-from armdyn.dynamics.looped_chains import along_normals, is_chain
-from armdyn.dynamics.looped_programs import ALIGNED, looped, recipe_and_tables
+from armdyn.dynamics.looped.chains import along_normals, is_chain
+from armdyn.dynamics.looped.programs import ALIGNED, looped, recipe_and_tables
 from armdyn.dynamics.quantities import QUANTITIES
-from armdyn.kernels.looped_kernel import build_looped
+from armdyn.kernels.looped.kernel import build_looped
 from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.robot import Robot
 from armdyn.robot.parts import FreeTransform, Friction, Placement, Rotor, Spring

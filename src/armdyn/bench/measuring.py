@@ -23,7 +23,7 @@ from armdyn.bench.result import OWN, FunctionResult, Report, RobotResult, Timing
 from armdyn.bench.stopwatch import interleaved, one_core, seconds_once
 from armdyn.bench.targets import COLD
 from armdyn.dynamics import Dynamics, compile
-from armdyn.dynamics.looped_programs import can_be_looped, pays
+from armdyn.dynamics.looped.programs import can_be_looped, pays
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
 from armdyn.errors import MissingExtra, NotApplicable
 from armdyn.graph.node import COS, SIN

@@ -26,7 +26,7 @@ from armdyn.dynamics.graphs import (
     Variant,
     parameterless,
 )
-from armdyn.dynamics.looped_programs import FRAMES, can_be_looped, looped, pays
+from armdyn.dynamics.looped.programs import FRAMES, can_be_looped, looped, pays
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import COMPOSING, Composed, ComposedHessian, Loaded, Program, finite, program
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES, Definition, Quantities

@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path, PurePath
 
-from armdyn.dynamics.looped_programs import MANY, can_be_looped
+from armdyn.dynamics.looped.programs import MANY, can_be_looped
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export import fmu_source
 from armdyn.export.functions import DEFAULT, Model, Real, model

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from armdyn.graph.structure import Port
 from armdyn.kernels.fastcall import ALIGNED, CONTIGUOUS, DATA, DESCR, DIMS, FLAGS, NDIM, TYPE, WRITEABLE, Fixed
 from armdyn.kernels.ir_writer import ONCE
-from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter
+from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter
 from armdyn.kernels.ports import Ports
 
 SUMS = 4

@@ -23,7 +23,7 @@ from armdyn.kernels.fastcall import (
     WEAK,
     WRITEABLE,
 )
-from armdyn.kernels.loop_writer import LoopWriter
+from armdyn.kernels.looped.writer import LoopWriter
 
 SMALLEST, LARGEST = 2**20, 2**28
 """Bytes of a result that is remembered, and of all of them together."""

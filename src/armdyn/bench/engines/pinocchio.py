@@ -13,9 +13,9 @@ import numpy as np
 
 from armdyn.bench.calls import Call, Inputs, imported
 from armdyn.bench.sample_robots import armature, home
-from armdyn.dynamics.looped_programs import floats
+from armdyn.dynamics.looped.programs import floats
 from armdyn.errors import NotApplicable
-from armdyn.kernels.link_loops import FREE
+from armdyn.kernels.looped.recursion import FREE
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD, Link
 from armdyn.typing import Array

@@ -12,14 +12,14 @@ import numpy as np
 from armdyn.algebra import Pose, Vec3, rot_z
 from armdyn.algebra.ops import is_zero, mul
 from armdyn.dynamics.graphs import some_configuration
-from armdyn.dynamics.looped_chains import Chain, along_normals, is_chain
-from armdyn.dynamics.looped_places import FRAME, MASS, PATH
-from armdyn.dynamics.looped_recipes import RECIPES
-from armdyn.dynamics.looped_steps import GROUPED, INERTIA, Shape
+from armdyn.dynamics.looped.chains import Chain, along_normals, is_chain
+from armdyn.dynamics.looped.links import GROUPED, INERTIA, Shape
+from armdyn.dynamics.looped.places import FRAME, MASS, PATH
+from armdyn.dynamics.looped.recipes import RECIPES
 from armdyn.graph import Node
 from armdyn.kernels import Kernel, jit, sources
-from armdyn.kernels.link_loops import FREE, Recipe
-from armdyn.kernels.looped_kernel import SMALLEST, Tables, build_looped
+from armdyn.kernels.looped.kernel import SMALLEST, Tables, build_looped
+from armdyn.kernels.looped.recursion import FREE, Recipe
 from armdyn.mechanics import articulated_body
 from armdyn.mechanics.friction import GENERAL, is_own_law
 from armdyn.mechanics.moving_axes import charted

@@ -11,8 +11,8 @@ from typing import Any
 
 from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Screw, cross, momentum, ops
 from armdyn.algebra.ops import sub
-from armdyn.dynamics import looped_chains
-from armdyn.dynamics.looped_steps import (
+from armdyn.dynamics.looped import chains
+from armdyn.dynamics.looped.links import (
     POSING,
     SIGMA,
     Shape,
@@ -25,7 +25,7 @@ from armdyn.dynamics.looped_steps import (
     with_position,
 )
 from armdyn.graph import Node
-from armdyn.kernels.link_loops import Kind, Product, Recipe, Site, Stage, Strip
+from armdyn.kernels.looped.recursion import Kind, Product, Recipe, Site, Stage, Strip
 from armdyn.mechanics.derivatives import Axis, Moving, answered, product, wrench_product
 from armdyn.parameters.regressor import UNITS
 
@@ -113,7 +113,7 @@ def mass_matrix(shape: Shape) -> Recipe:
     made = _of_pairs("mass_matrix", shape, {}, inputs=("q",), stages=stages, products=(product,),
                      results=("Ia",) if shape.terms else (),
                      pairs=dict.fromkeys(("s", "z", "F", "N"), "vector"))  # fmt: skip
-    return looped_chains.mass_matrix(made) if shape.aligned else made
+    return chains.mass_matrix(made) if shape.aligned else made
 
 
 RATES: dict[str, Kind] = {"v": "vector", "w": "vector", "sd": "vector", "zd": "vector", "l": "vector", "A": "matrix"}

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, rot_quaternion, rot_x, rot_z
 from armdyn.algebra.ops import add, mul
 from armdyn.graph import Node
-from armdyn.kernels.link_loops import Kind, Recipe, Site, Stage
+from armdyn.kernels.looped.recursion import Kind, Recipe, Site, Stage
 from armdyn.mechanics import newton_euler
 from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.newton_euler import LinkMotion, rate_matrix
@@ -25,7 +25,7 @@ from armdyn.robot.links import WORLD, Link
 
 PLACEMENT = ("R00", "R01", "R02", "R10", "R11", "R12", "R20", "R21", "R22", "Px", "Py", "Pz")
 ALIGNED = ("ca", "sa", "Px", "Py", "Pz", "d", "reach")
-"""The same where links are placed by a turn about x, see `looped_chains`.
+"""The same where links are placed by a turn about x, see `chains`.
 
 d: from the common normal with the axis before along the joint's axis. reach: from there along x to the next axis."""
 AHEAD = ("cg", "sg")

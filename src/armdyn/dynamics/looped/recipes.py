@@ -8,8 +8,8 @@ from typing import Any
 
 from armdyn.algebra import ZERO, Inertia, Mat3, Screw, Vec3, cross, outer
 from armdyn.algebra.ops import add, mul, sub
-from armdyn.dynamics import looped_chains, looped_matrices, looped_places
-from armdyn.dynamics.looped_steps import (
+from armdyn.dynamics.looped import chains, matrices, places
+from armdyn.dynamics.looped.links import (
     SIGMA,
     Shape,
     Start,
@@ -26,7 +26,7 @@ from armdyn.dynamics.looped_steps import (
     with_position,
 )
 from armdyn.graph import Node
-from armdyn.kernels.link_loops import Kind, Recipe, Site, Stage
+from armdyn.kernels.looped.recursion import Kind, Recipe, Site, Stage
 from armdyn.mechanics import articulated_body, newton_euler
 from armdyn.mechanics.articulated_body import Block
 from armdyn.mechanics.newton_euler import LinkMotion
@@ -134,7 +134,7 @@ def forward_dynamics(shape: Shape) -> Recipe:
     )
     made = standard("forward_dynamics", shape, inputs=("q", "qd", "tau"), own=with_position(ARTICULATED, shape),
                     results=("qdd",), outputs=1, start=_standing, stages=stages, reload=RELOAD)  # fmt: skip
-    return looped_chains.forward_dynamics(shape, RELOAD, one_call=made) if shape.aligned else made
+    return chains.forward_dynamics(shape, RELOAD, one_call=made) if shape.aligned else made
 
 
 def _standing(given: Mapping[str, Node]) -> Mapping[str, Any]:
@@ -231,17 +231,17 @@ RECIPES = {
     "gravity": gravity,
     "forward_dynamics": forward_dynamics,
     "joint_reactions": joint_reactions,
-    "mass_matrix": looped_matrices.mass_matrix,
-    "regressor": looped_matrices.regressor,
-    "coriolis_matrix": looped_matrices.coriolis_matrix,
-    "inverse_dynamics_derivatives": looped_matrices.inverse_dynamics_derivatives,
-    "pose": looped_places.pose,
-    "jacobian": looped_places.jacobian,
-    "jacobian_dot_qd": looped_places.jacobian_dot_qd,
-    "kinetic_energy": looped_places.kinetic_energy,
-    "potential_energy": looped_places.potential_energy,
-    "center_of_mass": looped_places.center_of_mass,
-    "centroidal_momentum": looped_places.centroidal_momentum,
+    "mass_matrix": matrices.mass_matrix,
+    "regressor": matrices.regressor,
+    "coriolis_matrix": matrices.coriolis_matrix,
+    "inverse_dynamics_derivatives": matrices.inverse_dynamics_derivatives,
+    "pose": places.pose,
+    "jacobian": places.jacobian,
+    "jacobian_dot_qd": places.jacobian_dot_qd,
+    "kinetic_energy": places.kinetic_energy,
+    "potential_energy": places.potential_energy,
+    "center_of_mass": places.center_of_mass,
+    "centroidal_momentum": places.centroidal_momentum,
 }
 """By name of the quantity."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Screw, Vec3, cross, momentum, ops
 from armdyn.algebra.ops import add, half, mul
-from armdyn.dynamics.looped_steps import (
+from armdyn.dynamics.looped.links import (
     GRAVITY,
     PLACEMENT,
     POSING,
@@ -29,7 +29,7 @@ from armdyn.dynamics.looped_steps import (
     with_position,
 )
 from armdyn.graph import Node
-from armdyn.kernels.link_loops import Ending, Kind, Recipe, Site, Stage
+from armdyn.kernels.looped.recursion import Ending, Kind, Recipe, Site, Stage
 
 FRAME = tuple(f"frame_{name}" for name in PLACEMENT)
 """Numbers of the robot: the frame's pose in its link."""

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from armdyn.algebra import Z_AXIS, ZERO, Inertia, Mat3, Pose, Scalar, Screw, Vec3, cross, momentum, rot_x, rot_z
 from armdyn.algebra.ops import add, mul, sub
-from armdyn.dynamics.looped_steps import Shape, base_motion, joint_terms, link_of, pose_in_factors, standard
+from armdyn.dynamics.looped.links import Shape, base_motion, joint_terms, link_of, pose_in_factors, standard
 from armdyn.graph import Node
-from armdyn.kernels.link_loops import Kind, Recipe, Site, Stage
+from armdyn.kernels.looped.recursion import Kind, Recipe, Site, Stage
 from armdyn.mechanics import articulated_body, newton_euler
 from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.articulated_body import Block

@@ -1,0 +1,1 @@
+"""Steps of recursions at one link: equations that the formulations and the looped code share."""
