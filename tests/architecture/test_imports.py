@@ -36,6 +36,7 @@ LEVEL = {
     "dynamics": 6,
     "kinematics": 7,
     "export": 7,
+    "bridges": 7,
     "casadi": 8,
     "jax": 8,
     "torch": 8,

@@ -14,7 +14,7 @@ from armdyn.kernels.addresses import BASES
 from armdyn.kernels.ir_writer import literal
 from armdyn.kernels.kernel import program as planned
 from armdyn.kernels.ports import ports_of
-from armdyn.kernels.schedule import plan
+from armdyn.kernels.straight.schedule import plan
 from support.random_programs import inputs, program
 
 pytestmark = pytest.mark.skipif(not jit.available() or not jit.vector_registers(), reason="no assembly for it")

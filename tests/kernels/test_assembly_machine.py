@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn.graph import Graph, trace
 from armdyn.kernels import assembly
-from armdyn.kernels.interpreted import Interpreter
+from armdyn.kernels.call.interpreted import Interpreter
 from armdyn.kernels.kernel import program as planned
 from armdyn.kernels.ports import ports_of
 from support.assembly_machine import Machine

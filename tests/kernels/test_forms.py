@@ -15,9 +15,10 @@ import pytest
 
 from armdyn.errors import PerformanceWarning
 from armdyn.graph import Graph, trace
-from armdyn.kernels import assembly, build, forms, ir, jit
+from armdyn.kernels import assembly, build, forms, jit
 from armdyn.kernels.kernel import program as planned
 from armdyn.kernels.row_assembly import Rows
+from armdyn.kernels.straight import emit as ir
 from support.random_programs import SIZES, inputs, program
 
 pytestmark = pytest.mark.skipif(not jit.available(), reason="no LLVM")

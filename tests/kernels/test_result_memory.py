@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.kernels import fastcall, result_memory
+from armdyn.kernels import result_memory
+from armdyn.kernels.call import single as fastcall
 from armdyn.robot.random import random_robot
 
 pytestmark = pytest.mark.skipif(not fastcall.layout_holds(), reason="no fast path on this interpreter")

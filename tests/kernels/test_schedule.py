@@ -6,7 +6,7 @@ import pytest
 
 from armdyn.graph import Graph, trace
 from armdyn.graph.structure import leaves
-from armdyn.kernels.schedule import AHEAD, Plan, plan, soonest
+from armdyn.kernels.straight.schedule import AHEAD, Plan, plan, soonest
 from support.random_programs import program
 
 

@@ -9,8 +9,8 @@ import armdyn
 from armdyn.graph import Graph, Node, trace
 from armdyn.graph.node import ADD, COS, SIN, SUB
 from armdyn.graph.structure import leaves
-from armdyn.kernels.schedule import Plan, plan
-from armdyn.kernels.sums import by_arrival
+from armdyn.kernels.straight.schedule import Plan, plan
+from armdyn.kernels.straight.sums import by_arrival
 from support.random_programs import inputs, program
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from armdyn.graph import Graph, select, trace
 from armdyn.kernels import assembly
 from armdyn.kernels.ports import ports_of
-from armdyn.kernels.schedule import plan
+from armdyn.kernels.straight.schedule import plan
 
 SIZES = {"q": 7, "x": 3, "s": None, "y": 2, "z": 1}
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from armdyn.graph.node import ABS, ADD, CONST, COS, DIV, EXP, MUL, NEG, PI_OP, SELECT, SIGN, SIN, SQRT, SUB, Node
 from armdyn.graph.program import StraightLine
 from armdyn.graph.structure import Port
-from armdyn.kernels.sincos import COS as COS_TERMS
-from armdyn.kernels.sincos import PLAIN, TWO_OVER_PI
-from armdyn.kernels.sincos import SIN as SIN_TERMS
+from armdyn.kernels.straight.sincos import COS as COS_TERMS
+from armdyn.kernels.straight.sincos import PLAIN, TWO_OVER_PI
+from armdyn.kernels.straight.sincos import SIN as SIN_TERMS
 
 I32, I64, F64 = b"\x7f", b"\x7e", b"\x7c"
 END = b"\x0b"

@@ -10,7 +10,7 @@ from armdyn.export import wasm_module
 from armdyn.export.c_source import comment, head, purpose_of_test, words
 from armdyn.export.functions import PARAMETERS, Function, Model
 from armdyn.export.reference_vectors import TOLERANCE, vectors
-from armdyn.kernels.sincos import PLAIN
+from armdyn.kernels.straight.sincos import PLAIN
 from armdyn.markup import safe_text
 
 

@@ -14,8 +14,8 @@ from armdyn.kernels.addresses import BASES, at, near
 from armdyn.kernels.assembly_function import ARGUMENTS, Function, Result
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.row_assembly import Rows
-from armdyn.kernels.schedule import Plan, soonest
-from armdyn.kernels.sincos import GROUP, HALF
+from armdyn.kernels.straight.schedule import Plan, soonest
+from armdyn.kernels.straight.sincos import GROUP, HALF
 
 
 def possible(ports: Ports, plan: Plan) -> bool:

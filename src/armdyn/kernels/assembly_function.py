@@ -18,9 +18,9 @@ from armdyn.kernels.addresses import ADDRESSES, Frame, at, near
 from armdyn.kernels.forms import NEXT
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.registers import Machine, Registers
-from armdyn.kernels.schedule import Plan
-from armdyn.kernels.sincos import GROUP, HALF
-from armdyn.kernels.single import angle_stages
+from armdyn.kernels.straight.schedule import Plan
+from armdyn.kernels.straight.sincos import GROUP, HALF
+from armdyn.kernels.straight.single import angle_stages
 
 SAVED = ("%rbx", "%r12", "%r13", "%r14", "%r15")
 """Registers that belong to the caller."""

@@ -18,8 +18,8 @@ import numpy as np
 
 from armdyn.errors import PerformanceWarning
 from armdyn.kernels import result_memory
-from armdyn.kernels.fastcall import EXTERNALS, NEW_FROM_DESCR, RETURN, MethodRecord, retire
-from armdyn.kernels.ufunc import table
+from armdyn.kernels.call.single import EXTERNALS, NEW_FROM_DESCR, RETURN, MethodRecord, retire
+from armdyn.kernels.call.ufunc import table
 
 try:
     import llvmlite

@@ -16,14 +16,16 @@ from armdyn.errors import ArmdynError
 from armdyn.graph import Graph, Operations
 from armdyn.graph.structure import leaves
 from armdyn.kernels import cache as disk
-from armdyn.kernels import fastcall, ir, jit
-from armdyn.kernels.batches import Batches
-from armdyn.kernels.calling import general_call
-from armdyn.kernels.interpreted import Interpreter
+from armdyn.kernels import jit
+from armdyn.kernels.call import single as fastcall
+from armdyn.kernels.call.batches import Batches
+from armdyn.kernels.call.general import general_call
+from armdyn.kernels.call.interpreted import Interpreter
 from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
-from armdyn.kernels.schedule import AHEAD, Plan, plan
-from armdyn.kernels.sums import by_arrival
+from armdyn.kernels.straight import emit as ir
+from armdyn.kernels.straight.schedule import AHEAD, Plan, plan
+from armdyn.kernels.straight.sums import by_arrival
 
 LANES = (1, 4, 8)
 ONE, MANY = ("fast", "slots", "batch", "single"), ("loop", "many")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 
-from armdyn.kernels.fastcall import (
+from armdyn.kernels.call.single import (
     ALIGNED,
     BASE,
     CONTIGUOUS,

@@ -11,10 +11,10 @@ from armdyn.graph.structure import ordered
 from armdyn.kernels.addresses import BASES, at
 from armdyn.kernels.assembly_function import ARGUMENTS, SHORT, Angles, Function, Result
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.schedule import Plan
-from armdyn.kernels.sincos import GROUP
-from armdyn.kernels.single import angle_stages
-from armdyn.kernels.spreading import places, spread_results
+from armdyn.kernels.straight.scatter import places, spread_results
+from armdyn.kernels.straight.schedule import Plan
+from armdyn.kernels.straight.sincos import GROUP
+from armdyn.kernels.straight.single import angle_stages
 
 FETCHED, LINE = 4096, 64
 """Bytes of results whose memory is asked for before they are written, and those that come at a time."""

@@ -11,11 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
-from armdyn.kernels.batch_call import many, total
-from armdyn.kernels.batch_loop import COPY
-from armdyn.kernels.body import Body, joined
-from armdyn.kernels.fastcall import Loaded, fast
-from armdyn.kernels.ir import completed
+from armdyn.kernels.call.batch import many, total
+from armdyn.kernels.call.loop import COPY
+from armdyn.kernels.call.single import Loaded, fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.looped.batch import abreast, batch_loop, copied, grid_sizes, grid_steps, products
 from armdyn.kernels.looped.memory import Cursor, Layout
@@ -28,8 +26,10 @@ from armdyn.kernels.looped.writer import LANES, V4, WIDE, Carried, LoopWriter
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.result_memory import result_array
 from armdyn.kernels.row_copies import row_copies
-from armdyn.kernels.schedule import plan
-from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
+from armdyn.kernels.straight.body import Body, joined
+from armdyn.kernels.straight.emit import completed
+from armdyn.kernels.straight.schedule import plan
+from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
 from armdyn.kernels.streaming import Order, Target, put_lines, put_rows
 
 NUMBERS = ("n", "chosen", "batch_bytes", "streamed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armdyn.kernels.fastcall import Fixed
+from armdyn.kernels.call.single import Fixed
 from armdyn.kernels.ir_writer import ONCE
 from armdyn.kernels.looped.writer import LoopWriter
 from armdyn.kernels.ports import Ports

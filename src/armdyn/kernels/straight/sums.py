@@ -15,7 +15,7 @@ from armdyn.graph.count import uses_of
 from armdyn.graph.node import ADD, MUL, SUB, interned
 from armdyn.graph.passes import terms_of_sum
 from armdyn.graph.structure import leaves, rebuilt
-from armdyn.kernels.schedule import AHEAD, CYCLES
+from armdyn.kernels.straight.schedule import AHEAD, CYCLES
 
 
 def by_arrival(graph: Graph) -> Graph:

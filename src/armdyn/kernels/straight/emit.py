@@ -17,18 +17,18 @@ from functools import cache, lru_cache
 from armdyn.errors import PerformanceWarning
 from armdyn.graph.structure import Port
 from armdyn.kernels import assembly
-from armdyn.kernels.batch_call import many, total
-from armdyn.kernels.batch_loop import COPY, loop
-from armdyn.kernels.block import rows
-from armdyn.kernels.fastcall import EXTERNALS, Fixed, Loaded, fast, shared
+from armdyn.kernels.call.batch import many, total
+from armdyn.kernels.call.loop import COPY, loop
+from armdyn.kernels.call.single import EXTERNALS, Fixed, Loaded, fast, shared
 from armdyn.kernels.forms import UnknownForm
 from armdyn.kernels.ir_writer import Constants, vector
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.result_memory import result_array
-from armdyn.kernels.schedule import Plan
-from armdyn.kernels.sincos import FUSED, PLAIN, all_sines, exact_lanes, sines
-from armdyn.kernels.single import single
-from armdyn.kernels.spreading import spread
+from armdyn.kernels.straight.block import rows
+from armdyn.kernels.straight.scatter import spread
+from armdyn.kernels.straight.schedule import Plan
+from armdyn.kernels.straight.sincos import FUSED, PLAIN, all_sines, exact_lanes, sines
+from armdyn.kernels.straight.single import single
 from armdyn.kernels.streaming import put_lines
 
 FAST, SLOW = 2**20, 1

@@ -8,8 +8,8 @@ from armdyn.errors import ArmdynError
 from armdyn.graph import Node, to_float
 from armdyn.graph.node import ABS, ADD, COS, DIV, EXP, MUL, NEG, SELECT, SIGN, SIN, SQRT, SUB, SYMBOL
 from armdyn.kernels.ir_writer import Constants, Writer, flags, integers, splat, suffix, vector, whole
-from armdyn.kernels.schedule import Plan
-from armdyn.kernels.sincos import Reduction, sincos
+from armdyn.kernels.straight.schedule import Plan
+from armdyn.kernels.straight.sincos import Reduction, sincos
 
 _ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
 _INTRINSIC = {SQRT: "sqrt", ABS: "fabs", EXP: "exp"}

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from armdyn.kernels import jit
+from armdyn.kernels.call.ufunc import generalised_ufunc
 from armdyn.kernels.collector import collector_paused
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.ufunc import generalised_ufunc
 
 
 class Batches:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from armdyn.graph import Node
 from armdyn.graph.node import COS, SIN
 from armdyn.graph.structure import ordered
-from armdyn.kernels.body import Body
 from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, vector
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.schedule import Plan
-from armdyn.kernels.sincos import Reduction, sincos
+from armdyn.kernels.straight.body import Body
+from armdyn.kernels.straight.schedule import Plan
+from armdyn.kernels.straight.sincos import Reduction, sincos
 
 
 def single(ports: Ports, plan: Plan, reduction: Reduction, constants: Constants) -> str:

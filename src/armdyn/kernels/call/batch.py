@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armdyn.graph.structure import Port
-from armdyn.kernels.fastcall import ALIGNED, CONTIGUOUS, DATA, DESCR, DIMS, FLAGS, NDIM, TYPE, WRITEABLE, Fixed
+from armdyn.kernels.call.single import ALIGNED, CONTIGUOUS, DATA, DESCR, DIMS, FLAGS, NDIM, TYPE, WRITEABLE, Fixed
 from armdyn.kernels.ir_writer import ONCE
 from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter
 from armdyn.kernels.ports import Ports

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from armdyn.bridges.xla_handler import VERSIONS, handler
 from armdyn.graph import trace
 from armdyn.kernels import Kernel, build, jit
-from armdyn.kernels.xla_handler import VERSIONS, handler
 
 pytestmark = pytest.mark.skipif(not jit.available(), reason="machine code only")
 

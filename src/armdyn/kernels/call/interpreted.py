@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.graph import Graph
-from armdyn.kernels.calling import delivered
+from armdyn.kernels.call.general import delivered
 from armdyn.kernels.ports import Ports
 
 

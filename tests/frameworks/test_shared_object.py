@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from armdyn.kernels.shared_object import can_be_written, shared_object
+from armdyn.bridges.shared_object import can_be_written, shared_object
 
 loaded = pytest.mark.skipif(not can_be_written(), reason="shared objects of Linux")
 SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)

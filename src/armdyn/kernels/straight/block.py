@@ -7,11 +7,11 @@ transposed in registers, results go back the same way.
 from __future__ import annotations
 
 from armdyn.graph import Node
-from armdyn.kernels.body import Body, joined
 from armdyn.kernels.ir_writer import Constants, Writer, flags, vector
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.schedule import Plan
-from armdyn.kernels.sincos import Reduction
+from armdyn.kernels.straight.body import Body, joined
+from armdyn.kernels.straight.schedule import Plan
+from armdyn.kernels.straight.sincos import Reduction
 
 
 def rows(ports: Ports, plan: Plan, lanes: int, reduction: Reduction, constants: Constants) -> str:
