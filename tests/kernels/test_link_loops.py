@@ -8,7 +8,7 @@ import random
 import pytest
 
 from armdyn.dynamics.looped.links import Shape
-from armdyn.dynamics.looped.recipes import RECIPES
+from armdyn.dynamics.looped.tables import RECIPES
 from armdyn.kernels.looped.memory import NOWHERE, transfers
 from armdyn.kernels.looped.recursion import Way, _joins
 

@@ -23,7 +23,8 @@ from armdyn.bench.result import OWN, FunctionResult, Report, RobotResult, Timing
 from armdyn.bench.stopwatch import interleaved, one_core, seconds_once
 from armdyn.bench.targets import COLD
 from armdyn.dynamics import Dynamics, compile
-from armdyn.dynamics.looped.programs import can_be_looped, pays
+from armdyn.dynamics.looped.choice import worth_looping
+from armdyn.dynamics.looped.tables import can_be_looped
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
 from armdyn.errors import MissingExtra, NotApplicable
 from armdyn.graph.node import COS, SIN
@@ -187,7 +188,7 @@ class _Work:
         return len({node.args[0] for node in nodes if node.op in (SIN, COS)})
 
     def _looped(self, name: str) -> bool:
-        return can_be_looped(self.robot, name) and pays(
+        return can_be_looped(self.robot, name) and worth_looping(
             name, self.robot, lambda: self.dynamics.operations("inverse_dynamics").total
         )
 

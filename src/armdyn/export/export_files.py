@@ -8,7 +8,8 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path, PurePath
 
-from armdyn.dynamics.looped.programs import MANY, can_be_looped
+from armdyn.dynamics.looped.choice import THRESHOLDS
+from armdyn.dynamics.looped.tables import can_be_looped
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export import fmu_source
 from armdyn.export.functions import DEFAULT, Model, Real, model
@@ -87,11 +88,11 @@ def model_for(
     if to == "fmu":
         loaded = fmu_source.prepared(robot, parameters=parameters)
         wanted = fmu_source.DEFAULT if functions is None else functions
-        long = robot.n >= MANY and not parameters and not robot.compounds
+        long = robot.n >= THRESHOLDS.many and not parameters and not robot.compounds
         return model(loaded, wanted, prefix, parameters=True, loops=long)
     names = DEFAULT if functions is None else functions
     if loops is None:
-        loops = to in LOOPING and robot.n >= MANY
+        loops = to in LOOPING and robot.n >= THRESHOLDS.many
     return replace(model(robot, names, prefix, parameters=parameters, loops=loops), real=real)
 
 

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import Literal
 
 from armdyn.dynamics import Dynamics, compile
-from armdyn.dynamics.looped.programs import recipe_and_tables, varying_numbers
+from armdyn.dynamics.looped.tables import recipe_and_tables, varying_numbers
 from armdyn.dynamics.quantities import QUANTITIES, Definition
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.export.labels import labels_of

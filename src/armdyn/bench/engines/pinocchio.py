@@ -13,7 +13,7 @@ import numpy as np
 
 from armdyn.bench.calls import Call, Inputs, imported
 from armdyn.bench.sample_robots import armature, home
-from armdyn.dynamics.looped.programs import floats
+from armdyn.dynamics.looped.tables import floats
 from armdyn.errors import NotApplicable
 from armdyn.kernels.looped.recursion import FREE
 from armdyn.robot import Robot

@@ -7,61 +7,46 @@ the record of the world.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Screw, Vec3, cross, momentum, ops
+from armdyn.algebra import Mat3, Pose, Scalar, Screw, Vec3, cross, momentum, ops
 from armdyn.algebra.ops import add, half, mul
 from armdyn.dynamics.looped.links import (
     GRAVITY,
-    PLACEMENT,
-    POSING,
+    IN_PARENT,
+    IN_WORLD,
     SIGMA,
     Shape,
     link_of,
-    moved,
     pose_of,
-    posed,
-    standard,
-    summed,
-    weightless,
-    with_position,
+    propagate,
+    recipe,
+    sum_inwards,
+    weightless_base,
 )
-from armdyn.graph import Node
 from armdyn.kernels.looped.recursion import Ending, Kind, Recipe, Site, Stage
+from armdyn.mechanics.steps.newton_euler import propagate_velocity
 
-FRAME = tuple(f"frame_{name}" for name in PLACEMENT)
+FRAME = tuple(f"frame_{name}" for name in ("xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz", "px", "py", "pz"))
 """Numbers of the robot: the frame's pose in its link."""
 PATH = "on_path"
 """Number of a link: 1 if its joint carries the frame, else 0."""
 MASS = "mass"
 """Number of the robot: the mass of all links."""
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
-POSED: dict[str, Kind] = {"R": "matrix", "T": "matrix", "p": "vector"}
+PLACED: dict[str, Kind] = {"T": "matrix", "p": "vector"}
+MOMENT: dict[str, Kind] = {**PLACED, "h": "vector"}
 
 
-def _made(name: str, shape: Shape, robot: tuple[str, ...], own: dict[str, Kind], **parts: Any) -> Recipe:
-    made = standard(name, shape, own=with_position(own, shape), start=_fixed, **parts)
-    kept = {*made.own}
-
-    def start(given: Mapping[str, Node]) -> Mapping[str, Any]:
-        return {name: value for name, value in _fixed(given).items() if name in kept}
-
-    return replace(made, robot=(*GRAVITY, *robot), start=start)
+def _of_sum(name: str, shape: Shape, own: dict[str, Kind], **parts: Any) -> Recipe:
+    return recipe(name, shape, own, weightless_base, **parts)
 
 
-def _fixed(given: Mapping[str, Node]) -> Mapping[str, Any]:
-    """The world, which stands still; no sum has begun."""
-    vectors = dict.fromkeys(("p", "v", "h", "linear", "angular"), ZERO)
-    return {**weightless(given), "T": Mat3.identity(), "E": 0, **vectors}
+def _of_frame(name: str, shape: Shape, own: dict[str, Kind], **parts: Any) -> Recipe:
+    return _of_sum(name, shape._replace(terms=False), own, robot=FRAME, **parts)
 
 
-def _frame(site: Site) -> Pose:
-    """The frame in the world."""
-    R, p = _frame_in_link(site)
-    T = site.chosen("T")
-    return Pose(T @ R, site.chosen("p") + T @ p)
+# Of a frame -----------------------------------------------------------------------------------------------------------
 
 
 def _frame_in_link(site: Site) -> Pose:
@@ -69,18 +54,14 @@ def _frame_in_link(site: Site) -> Pose:
     return Pose(Mat3((numbers[:3], numbers[3:6], numbers[6:9])), Vec3(*numbers[9:]))
 
 
-# Of a frame -----------------------------------------------------------------------------------------------------------
-
-
 def pose(shape: Shape) -> Recipe:
     """Poses multiplied outwards."""
 
     def ending(site: Site) -> list[Scalar]:
-        R, p = _frame(site)
+        R, p = Pose(site.chosen("T"), site.chosen("p")) @ _frame_in_link(site)
         return [entry for row, x in zip(R.rows, p, strict=True) for entry in (*row, x)] + [0, 0, 0, 1]
 
-    return _made("pose", shape._replace(terms=False), FRAME, POSED, inputs=("q",), stages=POSING,
-                 ending=Ending((4, 4), ending))  # fmt: skip
+    return _of_frame("pose", shape, PLACED, inputs=("q",), stages=IN_WORLD, ending=Ending((4, 4), ending))
 
 
 def jacobian(shape: Shape) -> Recipe:
@@ -96,22 +77,21 @@ def jacobian(shape: Shape) -> Recipe:
         for name, value in zip(TWIST, (*linear, *z), strict=True):
             site.result(name, value)
 
-    stages = (*POSING, Stage("each", column, alone=True))
-    made = _made("jacobian", shape._replace(terms=False), FRAME, POSED, inputs=("q",), results=TWIST, stages=stages,
-                 grid="rows")  # fmt: skip
-    return replace(made, numbers=(*made.numbers, PATH))
+    stages = (*IN_WORLD, Stage("each", column, alone=True))
+    return _of_frame("jacobian", shape, PLACED, numbers=(PATH,), inputs=("q",), results=TWIST, stages=stages,
+                     grid="rows")  # fmt: skip
 
 
 def jacobian_dot_qd(shape: Shape) -> Recipe:
     """The acceleration of the frame at accelerations zero of the joints. Khalil (7.53), (7.54)"""
-    own: dict[str, Kind] = {**POSED, "w": "vector", "wd": "vector", "U": "matrix", "a": "vector"}
+    own: dict[str, Kind] = {**PLACED, "w": "vector", "wd": "vector", "U": "matrix", "a": "vector"}
 
     def ending(site: Site) -> list[Scalar]:
         T, p = site.chosen("T"), _frame_in_link(site).p
         return [*(T @ (site.chosen("a") + site.chosen("U") @ p)), *(T @ site.chosen("wd"))]
 
-    return _made("jacobian_dot_qd", shape._replace(terms=False), FRAME, own, inputs=("q", "qd"),
-                 stages=(*POSING, Stage("outward", moved)), ending=Ending((6,), ending))  # fmt: skip
+    return _of_frame("jacobian_dot_qd", shape, own, inputs=("q", "qd"), stages=(*IN_WORLD, Stage("outward", propagate)),
+                     ending=Ending((6,), ending))  # fmt: skip
 
 
 # Sums over the links --------------------------------------------------------------------------------------------------
@@ -126,25 +106,20 @@ def kinetic_energy(shape: Shape) -> Recipe:
         rotor = mul(site.number("Ia"), mul(qd, qd)) if shape.terms else 0
         site.put(E=half(add(twice, rotor)))
 
-    own: dict[str, Kind] = {"R": "matrix", "v": "vector", "w": "vector", "E": "scalar"}
-    stages = (Stage("each", posed), Stage("outward", _velocity), Stage("each", energy), summed("E"))
-    return _made("kinetic_energy", shape, (), own, inputs=("q", "qd"), stages=stages,
-                 ending=Ending((), lambda site: [site.chosen("E")]))  # fmt: skip
+    stages = (IN_PARENT, Stage("outward", _velocity), Stage("each", energy), sum_inwards("E"))
+    return _of_sum("kinetic_energy", shape, {"v": "vector", "w": "vector", "E": "scalar"}, inputs=("q", "qd"),
+                   stages=stages, ending=Ending((), lambda site: [site.chosen("E")]))  # fmt: skip
 
 
 def _velocity(site: Site) -> None:
-    """Of the origin and of rotation, in the link's axes. Khalil (7.17), (7.18)"""
-    link, (R, P), qd = link_of(site), pose_of(site), site.joint("qd")
-    v, w = site.parent("v"), site.parent("w")
-    site.put(v=R.T @ (v + cross(w, P)) + link.slide(qd), w=R.T @ w + link.spin(qd))
+    parent = Screw(site.parent("v"), site.parent("w"))
+    v, w = propagate_velocity(link_of(site), pose_of(site), site.joint("qd"), parent)
+    site.put(v=v, w=w)
 
 
 def _first_moment(site: Site) -> None:
     body = link_of(site).inertia
     site.put(h=body.mass * site.own("p") + site.own("T") @ body.moment)
-
-
-MOMENT: dict[str, Kind] = {**POSED, "h": "vector"}
 
 
 def potential_energy(shape: Shape) -> Recipe:
@@ -153,16 +128,16 @@ def potential_energy(shape: Shape) -> Recipe:
     def ending(site: Site) -> list[Scalar]:
         return [-Vec3(*map(site.robot, GRAVITY)).dot(site.chosen("h"))]
 
-    stages = (*POSING, Stage("each", _first_moment), summed("h"))
-    return _made("potential_energy", shape._replace(terms=False), (), MOMENT, inputs=("q",), stages=stages,
-                 ending=Ending((), ending))  # fmt: skip
+    stages = (*IN_WORLD, Stage("each", _first_moment), sum_inwards("h"))
+    return _of_sum("potential_energy", shape._replace(terms=False), MOMENT, inputs=("q",), stages=stages,
+                   ending=Ending((), ending))  # fmt: skip
 
 
 def center_of_mass(shape: Shape) -> Recipe:
     """The sum of first moments over the mass."""
-    stages = (*POSING, Stage("each", _first_moment), summed("h"))
-    return _made("center_of_mass", shape._replace(terms=False), (MASS,), MOMENT, inputs=("q",), stages=stages,
-                 ending=Ending((3,), lambda site: list(_center(site))))  # fmt: skip
+    stages = (*IN_WORLD, Stage("each", _first_moment), sum_inwards("h"))
+    return _of_sum("center_of_mass", shape._replace(terms=False), MOMENT, robot=(MASS,), inputs=("q",), stages=stages,
+                   ending=Ending((3,), lambda site: list(_center(site))))  # fmt: skip
 
 
 def _center(site: Site) -> Vec3:
@@ -173,17 +148,16 @@ def centroidal_momentum(shape: Shape) -> Recipe:
     """Momenta of the links about the world's origin, then about the centre of mass. Khalil (7.21)"""
 
     def share(site: Site) -> None:
-        T = site.own("T")
         own = momentum(link_of(site).inertia, Screw(site.own("v"), site.own("w")))
-        linear = T @ own.linear
-        site.put(linear=linear, angular=T @ own.angular + cross(site.own("p"), linear))
+        linear, angular = own.wrench_seen_from(Pose(site.own("T"), site.own("p")))
+        site.put(linear=linear, angular=angular)
 
     def ending(site: Site) -> list[Scalar]:
         linear = site.chosen("linear")
         return [*linear, *(site.chosen("angular") - cross(_center(site), linear))]
 
     own: dict[str, Kind] = {**MOMENT, **dict.fromkeys(("v", "w", "linear", "angular"), "vector")}
-    stages = (*POSING, Stage("outward", _velocity), Stage("each", _first_moment), Stage("each", share),
-              summed("h", "linear", "angular"))  # fmt: skip
-    return _made("centroidal_momentum", shape._replace(terms=False), (MASS,), own, inputs=("q", "qd"), stages=stages,
-                 ending=Ending((6,), ending))  # fmt: skip
+    stages = (*IN_WORLD, Stage("outward", _velocity), Stage("each", _first_moment), Stage("each", share),
+              sum_inwards("h", "linear", "angular"))  # fmt: skip
+    return _of_sum("centroidal_momentum", shape._replace(terms=False), own, robot=(MASS,), inputs=("q", "qd"),
+                   stages=stages, ending=Ending((6,), ending))  # fmt: skip
