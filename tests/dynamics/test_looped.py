@@ -11,7 +11,8 @@ import pytest
 
 import armdyn
 from armdyn.dynamics.looped.choice import estimated_operations, worth_looping
-from armdyn.dynamics.looped.tables import FIXED_BASE, FRAMES, RECIPES, can_be_looped, looped, recipe_and_tables
+from armdyn.dynamics.looped.robots import FIXED_BASE, FRAMES, LOOPED, can_be_looped
+from armdyn.dynamics.looped.tables import RECIPES, looped, recipe_and_tables
 from armdyn.dynamics.programs import Interpreted, SlowCode
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.kernels import Kernel
@@ -22,7 +23,7 @@ from armdyn.robot.parts import Friction, Motor, Rotor, Spring
 from armdyn.robot.random import random_robot
 from support.limits import FULL
 
-NAMES = tuple(RECIPES)
+NAMES = LOOPED
 TREES = {
     "4 revolute": random_robot(1, 4, prismatic=0.0),
     "7 mixed, branches": random_robot(2, 7, branching=0.5),
@@ -52,6 +53,10 @@ def _with_joint_terms(robot: Robot) -> Robot:
 
 
 EVERYTHING = _with_joint_terms(random_robot(7, 6, branching=0.4))
+
+
+def test_every_quantity_has_a_recipe() -> None:
+    assert {*LOOPED} == {*RECIPES}
 
 
 def made(robot: Robot, name: str) -> Kernel:
@@ -95,7 +100,7 @@ def test_agrees_with_pinocchio(tree: str, name: str) -> None:
         assert_close((kernel(*values) @ armdyn.compile(robot).parameters), made(robot, "inverse_dynamics")(*values))
         assert_close(kernel(*values), regressor(robot, *values))
         return
-    from armdyn.bench.engines.pinocchio import PinocchioEngine
+    from armdyn.speed.engines.pinocchio import PinocchioEngine
 
     engine = PinocchioEngine(robot)
     expected = [listed(pinocchio(engine, robot, name, *sample)) for sample in zip(*values, strict=True)]
@@ -157,7 +162,7 @@ def _of_places(engine: Any, robot: Robot, name: str, given: list[Any], frame: st
 @pytest.mark.parametrize("name", FRAMES)
 def test_frames_on_branches(name: str) -> None:
     pytest.importorskip("pinocchio")
-    from armdyn.bench.engines.pinocchio import PinocchioEngine
+    from armdyn.speed.engines.pinocchio import PinocchioEngine
 
     robot = TREES["31 mixed, branches"]
     values = inputs(robot, name, 5)

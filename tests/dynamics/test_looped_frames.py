@@ -10,7 +10,8 @@ import pytest
 
 from armdyn.algebra import Mat3, Pose, Vec3, rot_x, rot_z
 from armdyn.dynamics.looped.links import ALPHA, GAMMA, THETA
-from armdyn.dynamics.looped.tables import TORQUES, _plain_view, _turned_view, looped, recipe_and_tables
+from armdyn.dynamics.looped.robots import TORQUES
+from armdyn.dynamics.looped.tables import _plain_view, _turned_view, looped, recipe_and_tables
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.kernels.looped.kernel import build_looped
 from armdyn.robot import Robot

@@ -18,15 +18,15 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Pose
+from armdyn.browser.saved_state import State, read_address, read_state
+from armdyn.browser.solids import _meshes
 from armdyn.diagnosis.table_view import read_table
 from armdyn.diagnosis.views import View
 from armdyn.errors import ArmdynError
 from armdyn.formats.visuals import Visual
 from armdyn.identification import read_log
-from armdyn.identification.progress_file import ProgressFile
-from armdyn.identification.progress_file import checksum as checksum_of
-from armdyn.studio.saved_state import State, read_address, read_state
-from armdyn.studio.solids import _meshes
+from armdyn.identification.excitation.progress_file import ProgressFile
+from armdyn.identification.excitation.progress_file import checksum as checksum_of
 from armdyn.trajectory import PiecewisePolynomial, point_to_point, read_trajectory
 from support.limits import waiting_is_a_failure
 from support.mutants import NASTY, all_end_well, mutated

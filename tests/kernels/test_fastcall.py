@@ -222,3 +222,21 @@ def test_the_check_of_the_layout_notices_a_difference(monkeypatch: pytest.Monkey
         with monkeypatch.context() as patch:
             patch.setattr(fastcall, name, getattr(fastcall, name) + 8)
             assert not fastcall.layout_holds.__wrapped__(), name
+
+
+def test_without_the_lock_of_python_there_is_no_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A free-threaded build counts references elsewhere, and two threads might be given one remembered result."""
+    flags = {"Py_GIL_DISABLED": 1}
+    monkeypatch.setattr("sysconfig.get_config_var", flags.get)
+    monkeypatch.setattr(fastcall, "layout_holds", fastcall.layout_holds.__wrapped__)
+    assert not fastcall.layout_holds()
+    dynamics = armdyn.compile(armdyn.load("ur5"), cache=False)
+    program = dynamics.program("gravity")
+    assert isinstance(program, Kernel) and program.fast is None
+    assert program.before(print, "name", "(q)", "doc") is print
+    q = np.random.default_rng(4).uniform(-3, 3, (9, 6))
+    batch = dynamics.gravity(q)
+    for k in range(9):
+        np.testing.assert_array_equal(dynamics.gravity(q[k]), batch[k])
+    flags["Py_GIL_DISABLED"] = 0
+    assert fastcall.layout_holds()

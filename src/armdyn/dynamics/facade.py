@@ -27,7 +27,7 @@ from armdyn.dynamics.graphs import (
     parameterless,
 )
 from armdyn.dynamics.looped.choice import worth_looping
-from armdyn.dynamics.looped.tables import FRAMES, can_be_looped, looped
+from armdyn.dynamics.looped.robots import FRAMES, can_be_looped
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import COMPOSING, Composed, ComposedHessian, Loaded, Program, finite, program
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES, Definition, Quantities
@@ -213,6 +213,8 @@ class Dynamics(Shown, Quantities):
                 return None
             if self.cache:
                 self._cache.keep_looped(name, where)
+        from armdyn.dynamics.looped.tables import looped  # recipes: not loaded for straight-line code
+
         return looped(self.robot, name, where, cache=self.cache)
 
     def _with_wrench(self, name: str, variant: Variant | Near | Derived) -> Program | None:

@@ -24,16 +24,17 @@ from armdyn.kernels.call.interpreted import Interpreter
 from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
 from armdyn.kernels.straight import emit as ir
-from armdyn.kernels.straight.schedule import AHEAD, Plan, plan
-from armdyn.kernels.straight.sums import by_arrival
+from armdyn.kernels.straight.schedule import LATENCY, Plan, plan
+from armdyn.kernels.straight.sums import reassociate_by_latency
 
 LANES = (1, 4, 8)
 ONE, MANY = ("fast", "slots", "batch", "single"), ("loop", "many")
 """What the code for one sample offers, and that for batches."""
 EXTENTS = "extents"
 """Where the code finds the shapes of arrays, if it does not contain them."""
-LARGEST = 25_000
-"""Straight-line code of this size takes a quarter of a minute to compile (once, with the cache); beyond, minutes."""
+LARGEST = 50_000
+"""Operations of straight-line code, which takes two seconds to compile for one call, and two for batches; its machine
+code has half a megabyte. Time and size grow linearly with operations."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +80,7 @@ class Kernel:
         return slow if self.fast is None else fastcall.rebound(self.fast, slow, name, signature, doc)
 
     def source(self) -> str:
-        """The LLVM assembly of this kernel."""
+        """The LLVM IR of this kernel."""
         return self._source()
 
     def __repr__(self) -> str:
@@ -95,7 +96,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     cache: keep the code on disk for the next time.
     lanes: samples computed at a time in a batch, 1, 4 or 8 (default: what fits a register, at least 4).
 
-    Raises ArmdynError for free parameters and for graphs beyond 25,000 operations.
+    Raises ArmdynError for free parameters and for graphs beyond 50,000 operations.
 
     >>> from armdyn.graph import trace
     >>> kernel = build(trace(lambda q: [q[0].sin() * q[1], q[0] + q[1]], {"q": 2}))
@@ -115,7 +116,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     if lanes not in (None, *LANES):
         raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
     if not jit.available():
-        return _interpreted(graph, name, ports, start)
+        return interpreted(graph, name)
     width = 1 if not ports.sizes else lanes or jit.register_lanes()
     key = disk.key(digest(ports, graph.nodes), jit.machine_description(), width)
     record = KernelRecord(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
@@ -133,7 +134,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
 
 def _texts(graph: Graph, lanes: int, *, batches: bool) -> list[str]:
     """Modules of the code for one sample, or of that for batches."""
-    return ir.modules(*program(graph), lanes, batches=batches, fused=jit.has_fma(), registers=jit.vector_registers())
+    return ir.modules(*program(graph), lanes, batches=batches, machine=jit.machine())
 
 
 _programs: WeakKeyDictionary[Graph, tuple[Ports, Plan]] = WeakKeyDictionary()
@@ -142,8 +143,8 @@ _programs: WeakKeyDictionary[Graph, tuple[Ports, Plan]] = WeakKeyDictionary()
 def program(graph: Graph) -> tuple[Ports, Plan]:
     """Arguments and results, and the order of operations, which the codes for one sample and for batches share."""
     if graph not in _programs:
-        arranged = by_arrival(graph)
-        _programs[graph] = ports_of(arranged), plan(arranged.nodes, [*leaves(dict(arranged.outputs))], AHEAD)
+        arranged = reassociate_by_latency(graph)
+        _programs[graph] = ports_of(arranged), plan(arranged.nodes, [*leaves(dict(arranged.outputs))], LATENCY)
     return _programs[graph]
 
 
@@ -159,8 +160,8 @@ def _common(text: str) -> bytes:
 
 
 def _compiled(text: str) -> bytes:
-    """Object code of a module, with LLVM's least effort where more gains nothing: for `@loop` and for our assembly."""
-    return jit.compiled(text, effort=0 if text.startswith("module asm") or "define void @loop(" in text else 1)
+    """Object code of a module, with LLVM's least effort for `@loop`, where more gains nothing."""
+    return jit.compiled(text, effort=0 if "define void @loop(" in text else 1)
 
 
 def _source(graph: Graph, lanes: int) -> str:
@@ -219,8 +220,12 @@ def bound(
     return Kernel(*facts, fast or general, batches, fast, record, source)
 
 
-def _interpreted(graph: Graph, name: str, ports: Ports, start: float) -> Kernel:
-    """The graph itself in place of machine code."""
+def interpreted(graph: Graph, name: str = "kernel") -> Kernel:
+    """A kernel that is no machine code: NumPy executes the graph, operation by operation, many times slower.
+
+    It is what `build` gives where there is no LLVM, and what is left for graphs that are too long.
+    """
+    start, ports = time.perf_counter(), ports_of(graph)
     record = KernelRecord("", 1, graph.operations, shapes(ports.inputs), shapes(ports.outputs))
     function = Interpreter(graph, ports)
     seconds = time.perf_counter() - start

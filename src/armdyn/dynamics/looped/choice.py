@@ -8,15 +8,15 @@ operations, against looped code, from the number of joints. All times are ns on 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.dynamics.looped.tables import FRAMES, floats, recipe_and_tables
+from armdyn.dynamics.looped.robots import FRAMES, floats, joint_numbers
 from armdyn.kernels.looped.recursion import FREE
+from armdyn.parameters.grouping import without_axes
 from armdyn.robot import Robot
 
 EPS = 1e-15
@@ -58,7 +58,7 @@ class Thresholds:
     many: int = 24
     clearly: float = 0.8
     per_joint: float = 45
-    per_number: float = 7.2
+    per_number: float = 6.2
     measured: dict[str, Measure] = field(
         default_factory=lambda: {
             "inverse_dynamics": Measure((1.0, 0.0), (80, 22.5)),
@@ -93,11 +93,16 @@ def worth_looping(name: str, robot: Robot, operations: Callable[[], int], frame:
 
 
 def estimated_operations(robot: Robot) -> float:
-    """Operations of straight-line inverse dynamics, from the numbers of the links."""
-    found = recipe_and_tables(robot, "inverse_dynamics")
-    if found is None:
-        return math.inf
-    numbers = np.abs(found[1].links)
+    """Operations of straight-line inverse dynamics, from the numbers of the links and what their joints add."""
+    links = robot.links
+    revolute = all(link.revolute for link in links)
+    bodies = without_axes(links) if revolute else [link.inertia for link in links]
+    rows = [
+        [entry for row in (*link.pose(0).R.rows, link.pose(0).p, body.parameters()) for entry in row]
+        for link, body in zip(links, bodies, strict=True)
+    ]
+    terms = joint_numbers(robot)
+    numbers = np.abs(np.hstack([np.array(rows, dtype=float), *([] if terms is None else [terms])]))
     generic = int(((numbers > EPS) & (np.abs(numbers - 1) > EPS)).sum())
     return THRESHOLDS.per_joint * robot.n + THRESHOLDS.per_number * generic
 

@@ -34,6 +34,7 @@ from armdyn.algebra import (
     rot_z,
 )
 from armdyn.algebra.ops import add, mul
+from armdyn.dynamics.looped.robots import JOINT
 from armdyn.graph import Node
 from armdyn.kernels.looped.recursion import Kind, Recipe, Site, Stage
 from armdyn.mechanics.angle_pair import AnglePair
@@ -47,8 +48,6 @@ INERTIA = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 GROUPED = tuple(name for name in INERTIA if name not in ("YY", "MZ", "M"))
 """What is left of it for torques where all joints are revolute, [G-1]."""
 SIGMA = ("turning", "sliding")
-JOINT = ("Ia", "Fv", "Fc", "stiffness", "off")
-"""What a joint adds to the torque: Ia qdd + Fv qd + Fc sign(qd) + stiffness q + off, its spring's rest in `off`."""
 GRAVITY = ("gx", "gy", "gz")
 BASE = {"q": 7, "qd": 6, "qdd": 6}
 """Entries of a free joint at the root."""

@@ -1,4 +1,4 @@
-"""Looped kernels of robots: which robots have them, and a robot's numbers as the tables of a recipe."""
+"""Looped kernels of robots: their recipes, and a robot's numbers as the tables of a recipe."""
 
 from __future__ import annotations
 
@@ -10,32 +10,27 @@ from typing import NamedTuple
 import numpy as np
 
 from armdyn.algebra import Mat3, Pose, Vec3, rot_x, rot_z
-from armdyn.algebra.ops import is_zero, mul
 from armdyn.dynamics.graphs import some_configuration
 from armdyn.dynamics.looped import matrices, places, torques
-from armdyn.dynamics.looped.links import ALPHA, GAMMA, GRAVITY, INERTIA, JOINT, POSITION, SIGMA, THETA, Shape
+from armdyn.dynamics.looped.links import ALPHA, GAMMA, GRAVITY, INERTIA, POSITION, SIGMA, THETA, Shape
 from armdyn.dynamics.looped.places import FRAME, MASS, PATH
+from armdyn.dynamics.looped.robots import JOINT, TORQUES, can_be_looped, joint_numbers, total_mass
 from armdyn.graph import Node
-from armdyn.kernels import Kernel, jit, sources
-from armdyn.kernels.looped.kernel import SMALLEST, Tables, build_looped
+from armdyn.kernels import Kernel, sources
+from armdyn.kernels.looped.kernel import Tables, build_looped
 from armdyn.kernels.looped.recursion import FREE, Recipe
 from armdyn.mechanics import articulated_body
 from armdyn.mechanics.angle_pair import AnglePair
-from armdyn.mechanics.friction import GENERAL, is_own_law
 from armdyn.mechanics.moving_axes import charted
-from armdyn.parameters import parameter_names
 from armdyn.parameters.grouping import without_axes
 from armdyn.robot import Robot
-from armdyn.robot.coordinates import coordinates
 from armdyn.robot.links import WORLD, Link
-from armdyn.robot.parts import Friction, Joint
 from armdyn.typing import Array
 
 FOLDERS = ("algebra", "graph", "robot", "mechanics", "dynamics")
 """Where the code is that makes recipes."""
-LINEAR_LAWS = ("viscous", "coulomb", GENERAL)
 
-TORQUES: dict[str, Callable[[Shape], Recipe]] = {
+RECIPES: dict[str, Callable[[Shape], Recipe]] = {
     "inverse_dynamics": torques.inverse_dynamics,
     "coriolis": torques.coriolis,
     "gravity": torques.gravity,
@@ -43,54 +38,17 @@ TORQUES: dict[str, Callable[[Shape], Recipe]] = {
     "mass_matrix": matrices.mass_matrix,
     "coriolis_matrix": matrices.coriolis_matrix,
     "inverse_dynamics_derivatives": matrices.inverse_dynamics_derivatives,
-}
-"""Recipes of quantities that are the same for grouped parameters, and in frames turned about joint axes."""
-FRAMES = {"pose": places.pose, "jacobian": places.jacobian, "jacobian_dot_qd": places.jacobian_dot_qd}
-"""Of a frame."""
-FIXED_BASE = {
-    **FRAMES,
+    "regressor": matrices.regressor,
+    "pose": places.pose,
+    "jacobian": places.jacobian,
+    "jacobian_dot_qd": places.jacobian_dot_qd,
     "kinetic_energy": places.kinetic_energy,
     "potential_energy": places.potential_energy,
     "center_of_mass": places.center_of_mass,
     "centroidal_momentum": places.centroidal_momentum,
     "joint_reactions": torques.joint_reactions,
 }
-"""Of robots without a free joint."""
-RECIPES = {**TORQUES, "regressor": matrices.regressor, **FIXED_BASE}
-
-
-def can_be_looped(robot: Robot, name: str) -> bool:
-    """Whether there is looped code of a quantity for this robot."""
-    if name not in RECIPES or robot.n < SMALLEST or not jit.available():
-        return False
-    if robot.constrained or coordinates(robot).doubled:
-        return False
-    if robot.compounds and (name in FIXED_BASE or not floats(robot)):
-        return False
-    if name == "potential_energy" and any(joint.spring for joint in robot.joints):
-        return False
-    if name in ("center_of_mass", "centroidal_momentum") and not _mass(robot):
-        return False
-    return joint_numbers(robot) is not None and (name != "regressor" or _usual_columns(robot))
-
-
-def floats(robot: Robot) -> bool:
-    """Whether the robot stands on a free joint without friction that carries all of it, and has no other such joint."""
-    kinds = [(span.compound.kind, span.joint) for span in robot.compounds]
-    if kinds != [("free", 0)] or robot.n < FREE + SMALLEST:
-        return False
-    if any(link.parent == WORLD for link in robot.links[1:]) or any(
-        link.parent < FREE - 1 for link in robot.links[FREE:]
-    ):
-        return False
-    terms = joint_numbers(robot)
-    return terms is not None and not terms[:FREE].any()
-
-
-def _usual_columns(robot: Robot) -> bool:
-    """Whether the regressor has fourteen columns per joint, friction's being rate and sign."""
-    linear = all(joint.friction is None or joint.friction.law in (None, "coulomb") for joint in robot.joints)
-    return linear and len(parameter_names(robot)) == 14 * robot.n
+"""By quantity."""
 
 
 def looped(robot: Robot, name: str, frame: str = "tool", *, cache: bool = True) -> Kernel | None:
@@ -122,7 +80,7 @@ def recipe_and_tables(
     recipe = RECIPES[name](shape)
     chosen = robot.frame(frame).link if FRAME[0] in recipe.robot else WORLD
     columns = _columns(robot, view, chosen) | dict(zip(JOINT, terms.T, strict=True))
-    known = dict(zip(GRAVITY, view.gravity, strict=True)) | {MASS: _mass(robot)}
+    known = dict(zip(GRAVITY, view.gravity, strict=True)) | {MASS: total_mass(robot)}
     if FRAME[0] in recipe.robot:
         R, p = robot.frame(frame).pose
         known |= dict(zip(FRAME, (entry for row in (*R.rows, p) for entry in row), strict=True))
@@ -251,44 +209,7 @@ def varying_numbers(robot: Robot, recipe: Recipe) -> dict[tuple[int, int], Node]
     }
 
 
-def _mass(robot: Robot) -> float:
-    return sum(float(link.inertia.mass) for link in robot.links)
-
-
 def _require_inertia(robot: Robot) -> None:
     """Raise PhysicsError if a joint moves nothing, found at one fixed configuration, at a cost linear in the joints."""
     view, placed = charted(robot, {"q": some_configuration(robot)})
     articulated_body.forward_dynamics.formula(view, placed["q"], [0.0] * robot.n, [0.0] * robot.n)
-
-
-def joint_numbers(robot: Robot) -> Array | None:
-    """(n, 5) the numbers of JOINT; None if they do not say all that joints and motors add."""
-    numbers = np.zeros((robot.n, len(JOINT)))
-    for spin in robot.spins:
-        if spin.others or (spin.axis is not None and spin.carrier != WORLD):
-            return None
-        numbers[spin.joint, 0] += float(mul(spin.ratio, mul(spin.ratio, spin.inertia)))
-    if any(not is_zero(joint.body.gravity_compensation) for joint in robot.tree):
-        return None
-    for j, joint in enumerate(robot.joints):
-        law = _linear_friction(joint)
-        if law is None:
-            return None
-        numbers[j, 1:3] = float(law.viscous), float(law.coulomb)
-        numbers[j, 4] = float(law.offset)
-        if joint.spring is not None:
-            numbers[j, 3] = float(joint.spring.stiffness)
-            numbers[j, 4] -= float(joint.spring.stiffness) * float(joint.spring.rest)
-    return numbers
-
-
-def _linear_friction(joint: Joint) -> Friction | None:
-    """The friction of a joint if it is linear in the rate and its sign, else None. Nor may the motor have its own."""
-    motor = joint.motor
-    if motor is not None and not (is_zero(motor.viscous) and is_zero(motor.coulomb)):
-        return None
-    law = joint.friction or Friction()
-    name = law.law or GENERAL
-    if name not in LINEAR_LAWS or not is_own_law(law) or (name == GENERAL and not is_zero(law.static)):
-        return None
-    return Friction(law.viscous, 0 if name == "viscous" else law.coulomb, offset=law.offset)

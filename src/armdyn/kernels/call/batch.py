@@ -11,7 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armdyn.graph.structure import Port
-from armdyn.kernels.call.single import ALIGNED, CONTIGUOUS, DATA, DESCR, DIMS, FLAGS, NDIM, TYPE, WRITEABLE, Fixed
+from armdyn.kernels.call.single import (
+    ALIGNED,
+    CONTIGUOUS,
+    DATA,
+    DESCR,
+    DIMS,
+    FLAGS,
+    NDIM,
+    TYPE,
+    WRITEABLE,
+    Fixed,
+    new_array,
+)
 from armdyn.kernels.ir_writer import ONCE
 from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter
 from armdyn.kernels.ports import Ports
@@ -128,7 +140,7 @@ def _make(w: LoopWriter, extents: Sequence[Sequence[str]], inputs: int, samples:
     for j, own in enumerate(extents[inputs:]):
         for axis, size in enumerate(own, 1):
             w.store("i64", size, w.offset("%shape", 8 * axis))
-        new = w.put(f"call ptr @result_array(i32 {len(own) + 1}, ptr %shape)")
+        new = new_array(w, len(own) + 1, "%shape")
         w.do(f"br i1 {w.put(f'icmp eq ptr {new}, null')}, label %none{j}, label %made{j}")
         w.label(f"none{j}")
         w.do("call void @PyErr_Clear()")

@@ -46,7 +46,6 @@ EXTERNALS = {
     "float": "@float = external global i8",
     "out": "@out = external global i8",
     "tuple": "@tuple = external global i8",
-    "remembered": "@remembered = external global i8",
     "new_array": "declare ptr @new_array(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
     "as_scalar": "declare ptr @as_scalar(ptr)",
     "Py_IncRef": "declare void @Py_IncRef(ptr)",
@@ -231,10 +230,7 @@ def _allocated(w: Writer, ports: Ports, shapes: Fixed) -> list[str]:
         w.store("i32", "2", w.offset(old, COUNT), 4)  # it was one, ours
         w.do(f"br label %made{j}")
         w.label(f"new{j}")
-        w.do("call void @Py_IncRef(ptr @float64)")  # the next call takes this reference
-        shape = shapes.shape(w, i) if port.shape else "null"
-        rest = f"i32 {len(port.shape)}, ptr {shape}, ptr null, ptr null, i32 0, ptr null"
-        new = w.put(f"call ptr @new_array(ptr @ndarray, ptr @float64, {rest})")
+        new = new_array(w, len(port.shape), shapes.shape(w, i) if port.shape else "null")
         w.do(f"br i1 {w.put(f'icmp eq ptr {new}, null')}, label %none{j}, label %keep{j}")
         w.label(f"none{j}")
         for earlier in made:
@@ -250,6 +246,13 @@ def _allocated(w: Writer, ports: Ports, shapes: Fixed) -> list[str]:
         w.label(f"made{j}")
         made.append(w.put(f"phi ptr [ {old}, %again{j} ], [ {new}, %keep{j} ], [ {new}, %drop{j} ]"))
     return made
+
+
+def new_array(w: Writer, rank: int, shape: str) -> str:
+    """A new array of doubles, null if there is no memory; shape: the address of its sizes."""
+    w.do("call void @Py_IncRef(ptr @float64)")  # the next call takes this reference
+    rest = f"i32 {rank}, ptr {shape}, ptr null, ptr null, i32 0, ptr null"
+    return w.put(f"call ptr @new_array(ptr @ndarray, ptr @float64, {rest})")
 
 
 def _untouched(w: Writer, port: Port, more: int, array: str) -> str:

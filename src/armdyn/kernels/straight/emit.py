@@ -1,4 +1,4 @@
-"""From a plan to assembly, LLVM's or the processor's: the text of one kernel's modules.
+"""From a plan to LLVM IR: the text of one kernel's modules.
 
 The program of a kernel is `@single` (one sample) and, made when the first batch comes, `@rows` (blocks of samples).
 They execute the same plan with the same fused operations, so a sample's result does not depend on the batch it came in.
@@ -10,65 +10,46 @@ process is in the text: what lies outside is an external symbol, bound when the 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from armdyn.errors import PerformanceWarning
 from armdyn.graph.structure import Port
-from armdyn.kernels import assembly
 from armdyn.kernels.call.batch import many, total
 from armdyn.kernels.call.loop import COPY, loop
 from armdyn.kernels.call.single import EXTERNALS, Fixed, Loaded, fast, shared
-from armdyn.kernels.forms import UnknownForm
-from armdyn.kernels.ir_writer import Constants, vector
+from armdyn.kernels.ir_writer import vector
+from armdyn.kernels.machine import Machine
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.result_memory import result_array
-from armdyn.kernels.straight.block import rows
+from armdyn.kernels.straight.blocks import rows
 from armdyn.kernels.straight.scatter import spread
 from armdyn.kernels.straight.schedule import Plan
-from armdyn.kernels.straight.sincos import FUSED, PLAIN, all_sines, exact_lanes, sines
+from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, all_sines, sines
 from armdyn.kernels.straight.single import single
 from armdyn.kernels.streaming import put_lines
 
 FAST, SLOW = 2**20, 1
-"""Weights of the rare branch for the compiler."""
-
-FEWER, MORE = 16, 32
-"""Vector registers of AVX2, which have 4 lanes, and of AVX-512, which have 8."""
+"""Weights of a usual and a rare branch for the compiler."""
 
 ARGUMENTS = {"fmuladd": 3}
-"""Of intrinsics that take more than one."""
+"""Number of arguments of LLVM intrinsics with more than one."""
 
 
-def modules(
-    ports: Ports, program: Plan, lanes: int, *, batches: bool, fused: bool = True, registers: int = 0
-) -> list[str]:
+def modules(ports: Ports, program: Plan, lanes: int, *, batches: bool, machine: Machine) -> list[str]:
     """The modules of the code for one sample, or of that for batches: the program's own first, then common ones.
 
-    lanes: samples to a block of a batch; 1 means no blocks. fused: whether the machine has fused multiply-adds.
-    registers: vector registers of a processor whose assembly is written here (see `assembly`); 0: LLVM's choice.
+    lanes: samples to a block of a batch; 1 means no blocks.
     """
     common = list(_frames(_outline(ports), lanes, batches=batches))
-    width = lanes if batches else 1
     if batches and lanes == 1:
         return common
-    if registers >= (MORE if width > 4 else FEWER) and assembly.possible(ports, program):
-        try:
-            own = assembly.core(ports, program, width, wide=registers >= MORE)
-        except UnknownForm as error:  # LLVM would end the process if it could not assemble that
-            warnings.warn(f"LLVM generates the code, which takes longer, because of the line {str(error)!r}",
-                          PerformanceWarning, stacklevel=2)  # fmt: skip
-        else:
-            sines = [_sines(batches=batches)] if program.angles else []
-            return [own, *common, *sines, *([_spread(width)] if batches and "call spread@PLT" in own else [])]
-    reduction, constants = FUSED if fused else PLAIN, Constants()
+    reduction = FUSED if machine.fused else PLAIN
     if batches:
-        parts = [rows(ports, program, lanes, reduction, constants), _external(ports)]
+        own = rows(ports, program, lanes, machine)
+        common += [_sines(reduction, batches=True)] * ("@all_sines(" in own) + [_spread(lanes)] * ("@spread(" in own)
     else:
-        parts = [single(ports, program, reduction, constants)]
-        parts += [exact_lanes(reduction.limit)] if program.angles else []
-    return [completed([*parts, constants.text]), *common]
+        own = single(ports, program, machine.budget(1), reduction, short_addresses=machine.short_addresses)
+        common += [_sines(reduction, batches=False)] * ("@sines(" in own)
+    return [completed([own]), *common]
 
 
 def _outline(ports: Ports) -> Ports:
@@ -87,21 +68,21 @@ def _frames(ports: Ports, lanes: int, *, batches: bool) -> tuple[str, ...]:
         return (completed([fast(ports, shapes, batches=False), _external(ports)]),)
     copy = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
     used = [_external(ports), copy, *(["declare void @rows(ptr, i64, i64)\n"] if lanes > 1 else [])]
-    used += ["declare double @total(ptr, i64)\n", "declare ptr @result_array(i32, ptr)\n"]
+    used += ["declare double @total(ptr, i64)\n"]
     used += ["@extents = external global i64\n"] if shared(ports) else []
-    last = completed([total(), result_array(), COPY])
+    last = completed([total(), COPY])
     return completed([loop(ports, lanes, shapes), many(ports, shapes), *used]), last
 
 
 @cache
-def _sines(*, batches: bool) -> str:
-    """The module of sines and cosines that our assembly calls."""
-    return completed((all_sines if batches else sines)(FUSED))
+def _sines(reduction: Reduction, *, batches: bool) -> str:
+    """The module of sines and cosines that blocks of samples call, or long programs for one sample."""
+    return completed((all_sines if batches else sines)(reduction))
 
 
 @cache
 def _spread(lanes: int) -> str:
-    """The module that brings large results of our assembly to their places."""
+    """The module that brings large results to their places."""
     return completed([spread(lanes), put_lines()])
 
 

@@ -26,7 +26,7 @@ SHORTEST = 2 * LINE
 """Zeros in a row that are worth a look."""
 
 
-def spread_results(ports: Ports) -> dict[int, dict[Node, int]]:
+def scattered_results(ports: Ports) -> dict[int, dict[Node, int]]:
     """Results that are written this way, by their place among all arrays: their numbers, each once."""
     found = {}
     for i, port in enumerate(ports.outputs, len(ports.inputs)):

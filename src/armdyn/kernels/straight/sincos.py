@@ -44,7 +44,7 @@ PASS = 64
 """Groups of angles that are reduced before any is evaluated."""
 GROUP, HALF = 8, 4
 """Angles that are taken at a time, and those of a register of AVX2."""
-_BOTH = f"{{ {', '.join([vector(HALF)] * 4)} }}"
+BOTH = f"{{ {', '.join([vector(HALF)] * 4)} }}"
 
 
 @dataclass(frozen=True)
@@ -165,10 +165,10 @@ def sines(reduction: Reduction) -> list[str]:
     anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{GROUP}i1({flags(GROUP)} {beyond})")
     w.do(f"br i1 {anywhere}, label %rare, label %known, !prof !0")
     w.label("rare")
-    w.do(f"ret {_BOTH} {w.put(f'tail call {_BOTH} @exact({group} {x}, {group} {s}, {group} {c})')}")
+    w.do(f"ret {BOTH} {w.put(f'tail call {BOTH} @exact({group} {x}, {group} {s}, {group} {c})')}")
     w.label("known")
     _return_both(w, s, c)
-    hot = f"define {_BOTH} @sines({vector(HALF)} %low, {vector(HALF)} %high) {NARROW} {{\n{w.text}\n}}\n"
+    hot = f"define {BOTH} @sines({vector(HALF)} %low, {vector(HALF)} %high) {NARROW} {{\n{w.text}\n}}\n"
     w = Writer()
     w.label("entry")
     for role in "xsc":
@@ -176,7 +176,7 @@ def sines(reduction: Reduction) -> list[str]:
         w.store(group, f"%{role}", f"%p{role}", 64)
     w.do(f"call void @exact_lanes(ptr %px, ptr %ps, ptr %pc, i64 {GROUP})")
     _return_both(w, w.load(group, "%ps", 64), w.load(group, "%pc", 64))
-    rare = f"define internal {_BOTH} @exact({group} %x, {group} %s, {group} %c) noinline {NARROW} {{\n{w.text}\n}}\n"
+    rare = f"define internal {BOTH} @exact({group} %x, {group} %s, {group} %c) noinline {NARROW} {{\n{w.text}\n}}\n"
     return [hot, rare, exact_lanes(reduction.limit), constants.text]
 
 
@@ -186,8 +186,8 @@ def _return_both(w: Writer, *values: str) -> None:
     for i in range(2 * len(values)):
         value, start = values[i // 2], i % 2 * HALF
         half = w.shuffle(GROUP, value, value, range(start, start + HALF))
-        result = w.put(f"insertvalue {_BOTH} {result}, {vector(HALF)} {half}, {i}")
-    w.do(f"ret {_BOTH} {result}")
+        result = w.put(f"insertvalue {BOTH} {result}, {vector(HALF)} {half}, {i}")
+    w.do(f"ret {BOTH} {result}")
 
 
 def all_sines(reduction: Reduction) -> list[str]:

@@ -15,10 +15,10 @@ from armdyn.graph.count import uses_of
 from armdyn.graph.node import ADD, MUL, SUB, interned
 from armdyn.graph.passes import terms_of_sum
 from armdyn.graph.structure import leaves, rebuilt
-from armdyn.kernels.straight.schedule import AHEAD, CYCLES
+from armdyn.kernels.straight.schedule import CYCLES, LATENCY
 
 
-def by_arrival(graph: Graph) -> Graph:
+def reassociate_by_latency(graph: Graph) -> Graph:
     """The same graph with as many operations, its sums in another order."""
     outputs = dict(graph.outputs)
     uses = uses_of(outputs, graph.nodes)
@@ -35,7 +35,7 @@ def by_arrival(graph: Graph) -> Graph:
             new[node] = _chain(terms, ready)
         elif node.args and node.online:
             new[node] = made = _renewed(node, new)
-            ready[made] = max([ready[arg] for arg in made.args]) + CYCLES.get(node.op, AHEAD)
+            ready[made] = max([ready[arg] for arg in made.args]) + CYCLES.get(node.op, LATENCY)
         else:  # given, or known before the call
             new[node] = node
             ready[node] = 0
@@ -44,12 +44,12 @@ def by_arrival(graph: Graph) -> Graph:
 
 def _chain(terms: Sequence[tuple[int, Node, bool]], ready: dict[Node, int]) -> Node:
     """The sum of (sign, term, used here only), what is ready first added first; `ready` is completed."""
-    arrivals = [ready[term] - AHEAD * (alone and term.op == MUL and term.online) for _, term, alone in terms]
+    arrivals = [ready[term] - LATENCY * (alone and term.op == MUL and term.online) for _, term, alone in terms]
     first, *others = sorted(range(len(terms)), key=arrivals.__getitem__)
     sign, total, _ = terms[first]
     for i in others:
         own, term, _ = terms[i]
-        time = max(ready[total], arrivals[i]) + AHEAD
+        time = max(ready[total], arrivals[i]) + LATENCY
         if own == sign:
             total = interned(ADD, (total, term) if total.key <= term.key else (term, total))
         elif own > 0:

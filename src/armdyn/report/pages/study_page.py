@@ -29,7 +29,7 @@ PAGE = "report.html"
 Maker = Callable[[Subject], Chapter]
 ORDER = ("joints", "moving mass", "reach", "check-up", "agreement of formulations", "base parameters",
          "inverse dynamics", "one call")  # fmt: skip
-"""The order of the key facts; all others follow."""
+"""Key facts in the order in which they are shown; all others follow."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,246 @@
+"""Items: tables, figures and worked examples of a source text that can be run and judged.
+
+An item is a function that regenerates what the text prints and compares the two. Its verdict and the sentence that
+explains it follow from the comparisons; they are not written down anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.references import TEXTS
+from armdyn.tables import Section
+from armdyn.typing import Array
+
+Verdict = Literal[
+    "same", "formula same, data chosen", "corrected", "not confirmed", "no print to compare", "unexplained"
+]
+MEANING: dict[Verdict, str] = {
+    "same": "the result agrees with the text",
+    "formula same, data chosen": "the result agrees with the text's formulas and statements; data that the text "
+    "does not give were chosen, and are stated",
+    "corrected": "the printed form is wrong; see the erratum",
+    "not confirmed": "a claim of the text did not hold here; what was printed and what was found are stated",
+    "no print to compare": "the text prints no result; ours is checked in other ways",
+    "unexplained": "the result differs from the text for an unknown reason",
+}
+FULL: ContextVar[bool] = ContextVar("full", default=False)
+"""Whether items measure anew what takes minutes, instead of showing recorded figures."""
+SOURCES = {reference.text: reference for reference in TEXTS}
+"""The five texts by the names of their authors, as `armdyn reproduce` takes them."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison: what was compared, whether it holds, and the error or the numbers compared."""
+
+    what: str
+    holds: bool
+    figure: str = ""
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A misprint: the erratum's tag, and the evidence that the printed form fails.
+
+    fails: result of the printed form and of the right one; `Check.holds` is True if the failure is shown.
+    """
+
+    tag: str
+    fails: Check
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the text that may fail without a misprint, such as a ranking or a cost.
+
+    printed: the statement. found: what was found here, with its figures. holds: whether they agree.
+    """
+
+    printed: str
+    found: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outcome of an item: comparisons with the print, misprints, claims, chosen data, tables and figures."""
+
+    says: str
+    """A sentence or two that say what was regenerated, and how."""
+    checks: tuple[Check, ...] = ()
+    slips: tuple[Slip, ...] = ()
+    chosen: str = ""
+    """Data that the text does not give, and our choice; empty if it gives all."""
+    tables: tuple[Section, ...] = ()
+    figures: tuple[tuple[str, str], ...] = ()
+    """(svg, caption) pairs."""
+    texts: tuple[str, ...] = field(default=())
+    """Equations and programs, preformatted."""
+    claims: tuple[Claim, ...] = ()
+    unprinted: str = ""
+    """The number that the text does not print, without which nothing can be compared; empty if it prints all."""
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.failed or not (self.checks or self.slips):  # an item that compares nothing has not been reproduced
+            return "unexplained"
+        if self.unconfirmed:
+            return "not confirmed"
+        if self.slips:
+            return "corrected"
+        if self.unprinted:
+            return "no print to compare"
+        return "formula same, data chosen" if self.chosen else "same"
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The comparisons that do not hold."""
+        return tuple(check for check in (*self.checks, *(slip.fails for slip in self.slips)) if not check.holds)
+
+    @property
+    def unconfirmed(self) -> tuple[Claim, ...]:
+        """The claims of the text that do not hold here."""
+        return tuple(claim for claim in self.claims if not claim.holds)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence, from the comparisons."""
+        count = len(self.checks) + sum(claim.holds for claim in self.claims)
+        held, s = (f"{count} comparisons", "") if count != 1 else ("1 comparison", "s")
+        match self.verdict:
+            case "unexplained":
+                failed = "; ".join(": ".join(filter(None, (check.what, check.figure))) for check in self.failed)
+                return f"Differs: {failed}." if failed else "Nothing was compared."
+            case "not confirmed":
+                return " ".join(
+                    f"The text says: {each.printed}. Found here: {each.found}." for each in self.unconfirmed
+                )
+            case "corrected":
+                tags = ", ".join(dict.fromkeys(slip.tag for slip in self.slips))
+                return f"{held} with the text agree{s} after correction of {tags}."
+            case "no print to compare":
+                return f"{self.unprinted} Checks by other means that hold: {len(self.checks)}."
+            case _:
+                return f"{held} with the text agree{s}."
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item of a source: `run()` regenerates and judges it."""
+
+    source: str
+    place: str
+    title: str
+    run: Callable[[], Outcome]
+
+    @property
+    def key(self) -> str:
+        """The citation, as in `Siciliano fig. 7.15`."""
+        return f"{SOURCES[self.source].cited_as} {self.place}"
+
+
+@dataclass
+class Chapter:
+    """The items of one source, in the order of the text, and the evidence for its errata.
+
+    `@chapter.item(place, title)` adds an item; `@chapter.evidence(tag)` adds a check that shows that a printed
+    form fails; items cite it with `chapter.slip(tag)`.
+    """
+
+    source: str
+    items: list[Item] = field(default_factory=list)
+    evidences: dict[str, Callable[[], Check]] = field(default_factory=dict)
+
+    def item(self, place: str, title: str) -> Callable[[Callable[[], Outcome]], Callable[[], Outcome]]:
+        def added(run: Callable[[], Outcome]) -> Callable[[], Outcome]:
+            self.items.append(Item(self.source, place, title, run))
+            return run
+
+        return added
+
+    def evidence(self, tag: str) -> Callable[[Callable[[], Check]], Callable[[], Check]]:
+        def added(show: Callable[[], Check]) -> Callable[[], Check]:
+            self.evidences[tag] = show
+            return show
+
+        return added
+
+    def slip(self, tag: str) -> Slip:
+        """The evidence for an erratum, run, as a slip of an item."""
+        return Slip(tag, self.evidences[tag]())
+
+
+def joined(*parts: Chapter) -> Chapter:
+    """One chapter of several parts, their items in the order of the arguments."""
+    evidences = {tag: show for part in parts for tag, show in part.evidences.items()}
+    return Chapter(parts[0].source, [item for part in parts for item in part.items], evidences)
+
+
+def close(what: str, ours: float, printed: float, places: float) -> Check:
+    """Agreement of a number with a printed one, to half a unit of the last printed place."""
+    return Check(what, abs(ours - printed) <= 0.5 * places * (1 + 1e-9), f"{ours:.6g} (printed {printed:g})")
+
+
+def near(what: str, ours: float, expected: float, tolerance: float) -> Check:
+    """Agreement with a number that follows from the text without being printed in it."""
+    return Check(what, abs(ours - expected) <= tolerance, f"{ours:.6g} (expected {expected:.6g})")
+
+
+def equal(what: str, ours: object, printed: object) -> Check:
+    """Agreement of counts and texts with printed ones."""
+    return Check(what, ours == printed, f"{_words(ours)} (printed {_words(printed)})")
+
+
+def matches(what: str, ours: object, expected: object) -> Check:
+    """Agreement of counts and texts with what follows from the text without being printed in it."""
+    return Check(what, ours == expected, f"{_words(ours)} (expected {_words(expected)})")
+
+
+def _words(value: object) -> str:
+    """A value as text, without brackets and quotes."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, set | frozenset):
+        return ", ".join(sorted(map(str, value)))
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_words, value))
+    return str(value)
+
+
+def below(what: str, error: float, bound: float) -> Check:
+    """An error within its bound."""
+    return Check(what, error <= bound, f"{error:.2g}, at most {bound:.2g}")
+
+
+def identity(what: str, holds: bool) -> Check:
+    """Agreement in every symbol, decided exactly."""
+    return Check(what, holds, "identical in every symbol" if holds else "not identical")
+
+
+def misses(what: str, printed: float, right: float, visible: float = 1e-3) -> Check:
+    """Evidence that a printed form fails and the corrected one does not.
+
+    printed, right: relative errors of the two forms against the truth. visible: least error of the printed form.
+    """
+    holds = printed > visible and right < 1e-9
+    return Check(what, holds, f"relative error {printed:.2g} as printed, {right:.1g} corrected")
+
+
+def floats(values: Any) -> Array:
+    """Nested scalars as an array of floats."""
+    return np.asarray(values, dtype=float)
+
+
+def distance(ours: ArrayLike, truth: ArrayLike) -> float:
+    """Largest difference of two arrays of one shape, relative to the largest entry of the second (at least 1)."""
+    a, b = floats(ours), floats(truth)
+    if a.shape != b.shape:
+        raise ValueError(f"shapes {a.shape} and {b.shape}")
+    return float(np.abs(a - b).max() / max(1.0, np.abs(b).max()))
