@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         casadi as casadi,
         catalog as catalog,
         control as control,
-        diagnosis as diagnosis,
+        doctor as doctor,
         export as export,
         identification as identification,
         jax as jax,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         VelocityObserver as VelocityObserver,
         analyse_gains as analyse_gains,
     )
-    from armdyn.diagnosis import explain as explain, fix as fix
+    from armdyn.doctor import check as check, explain as explain, fix as fix
     from armdyn.dynamics import Dynamics as Dynamics, compile as compile
     from armdyn.equations import certify as certify, compare as compare, derive as derive
     from armdyn.errors import ArmdynError as ArmdynError

@@ -43,7 +43,7 @@ LEVEL = {
     "motion": 9,
     "simulation": 9,
     "analysis": 10,
-    "diagnosis": 10,
+    "doctor": 9,
     "identification": 10,
     "sweeps": 10,
     "report": 11,

@@ -14,7 +14,7 @@ TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text(encoding=
          for path in sorted(SOURCE.rglob("*.py"))}  # fmt: skip
 
 HOMES = {
-    r"_?(joint_)?ranges?": {"robot/checkup.py"},  # the findings about ranges
+    r"_?(joint_)?ranges?": {"doctor/checkup.py"},  # the findings about ranges
     r"_?(position|velocity|torque|motion)_limits|_?STROKE|_?NO_LIMITS|CAREFUL|USUAL_RATES|MODERATE": {
         "robot/limits.py",
         "simulation/arguments.py",  # _torque_limits: reads the option, and asks robot/limits.py

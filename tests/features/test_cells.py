@@ -35,9 +35,9 @@ BUILT_FROM = {
     "cli.compare": ("equations.compare",),
     "cli.derive": ("equations.derive",),
     "cli.excite": ("identification.excite",),
-    "cli.explain": ("diagnosis.explain",),
+    "cli.explain": ("doctor.explain",),
     "cli.export": ("export.write",),
-    "cli.fix": ("diagnosis.fix",),
+    "cli.fix": ("doctor.fix",),
     "cli.identifiable": ("identification.identifiable",),
     "cli.identify": ("identification.identify",),
     "cli.prune": ("analysis.prune", "analysis.significance"),
@@ -111,7 +111,7 @@ def test_a_deleted_declaration_is_noticed(what: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(SUPPORT, what, declared)
 
 
-GATED_INSIDE = {"cli.explain": "diagnosis.explain", "cli.fix": "diagnosis.fix"}
+GATED_INSIDE = {"cli.explain": "doctor.explain", "cli.fix": "doctor.fix"}
 """Verbs that hand names of files to one function, whose gate is theirs: both declare the same."""
 
 

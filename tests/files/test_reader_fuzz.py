@@ -18,8 +18,8 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Pose
-from armdyn.diagnosis.table_view import read_table
-from armdyn.diagnosis.views import View
+from armdyn.doctor.table_view import read_table
+from armdyn.doctor.views import View
 from armdyn.errors import ArmdynError
 from armdyn.formats.visuals import Visual
 from armdyn.identification import read_log

@@ -59,6 +59,7 @@ def check(
 def _examined(file: str, tip: str | None, base: str | None, lock: Any, without: list[str]) -> Checkup | ArmdynError:
     """The check-up of one file, or the error that makes it unreadable."""
     import armdyn.cli.declarations  # noqa: F401 (enters what the verbs declare)
+    from armdyn.doctor import check as run
     from armdyn.errors import ArmdynError, RobotError, UnknownName
     from armdyn.findings import Checkup, Finding
     from armdyn.formats import FORMATS, read
@@ -79,13 +80,13 @@ def _examined(file: str, tip: str | None, base: str | None, lock: Any, without: 
     try:
         robot = (robot.locked(lock) if lock else robot).without(*without)
         require(robot, "armdyn check", SUPPORT["cli.check"])
-        return (robot.chain(base=base, tip=tip) if tip or base else robot).checkup()
+        return run(robot.chain(base=base, tip=tip) if tip or base else robot)
     except ArmdynError as error:
         return error
 
 
 def _propose(out: Console, file: str) -> None:
-    from armdyn.diagnosis import fix
+    from armdyn.doctor import fix
     from armdyn.errors import ArmdynError
     from armdyn.formats import read
 

@@ -21,7 +21,7 @@ from armdyn.files import writing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from armdyn.diagnosis import Fixed
+    from armdyn.doctor import Fixed
     from armdyn.dynamics import Dynamics
     from armdyn.errors import ArmdynError
     from armdyn.findings import Checkup

@@ -12,7 +12,7 @@ from armdyn.cli.console import bullet, console, first_warning, print_json, show,
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
-    from armdyn.diagnosis import Explanation
+    from armdyn.doctor import Explanation
 
 ModelArgument = Annotated[
     str,
@@ -43,7 +43,7 @@ def explain(
     """
     parse.check_extension(report, (".html", ".htm"), "--report")
     with working("comparing the models") as say, first_warning(f"{first}, armdyn check {second}"):
-        from armdyn.diagnosis import explain as run
+        from armdyn.doctor import explain as run
 
         result = run(first, second, tolerance=tolerance, samples=samples, seed=seed, progress=say)
     if report is not None:

@@ -31,7 +31,7 @@ def fix(
     Exit status: 0 nothing to repair, 1 repairs or findings left, 2 error.
     """
     with working("looking for repairs"):
-        from armdyn.diagnosis import fix as run
+        from armdyn.doctor import fix as run
         from armdyn.formats import read
 
         result = run(read(file))

@@ -51,7 +51,9 @@ def show(
         return
     out = console()
     _print(out, robot)
-    checkup = robot.checkup()
+    from armdyn.doctor import check
+
+    checkup = check(robot)
     if not checkup.ok:
         out.print(f"[yellow]Check-up: {checkup.summary}.[/] Details: armdyn check {RUNNING.get().robot}", markup=True)
 

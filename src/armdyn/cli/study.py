@@ -31,10 +31,11 @@ def study(
     screen = console()
     folder = out or default_folder()
     with working("check-up") as say:
+        from armdyn.doctor import check
         from armdyn.report.pages.study_page import study as run
         from armdyn.report.pages.study_page import told
 
-        checkup = robot.checkup()
+        checkup = check(robot)
         result = run(robot, folder, say)
     _print_facts(screen, robot.name, result.facts)
     if not checkup.ok:

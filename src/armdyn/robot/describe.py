@@ -53,7 +53,9 @@ def title(robot: Robot) -> str:
 
 def view(robot: Robot) -> View:
     """The robot in a notebook: facts and geometry; further tables and the findings folded."""
-    checkup = robot.checkup()
+    from armdyn.doctor import check  # the view of a robot in a notebook shows its findings too
+
+    checkup = check(robot)
     first, *further = sections(robot) or [Section("Geometry", (), ())]
     findings = checkup.section()
     issues = (Section("Findings", findings.columns, findings.rows),) if findings.rows else ()

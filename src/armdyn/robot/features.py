@@ -231,7 +231,7 @@ DECLARING = (
     "casadi",
     "cli.declarations",
     "control",
-    "diagnosis",
+    "doctor",
     "dynamics",
     "equations",
     "export",

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from armdyn.doctor import check
 from armdyn.errors import ArmdynError
 from armdyn.formats import ModelWarning
 from armdyn.kinematics.reach import reach
@@ -26,7 +27,7 @@ WRITTEN = {
 
 def checkup(subject: Subject) -> Chapter:
     """Whether the description is physically consistent, complete and plausible."""
-    found = subject.robot.checkup()
+    found = check(subject.robot)
     words = "The description was checked for physical consistency, completeness and plausibility."
     fact = Fact("check-up", found.summary, good=found.ok)
     blocks = [html.paragraph(words), html.findings(found)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.diagnosis.explanation import Explanation, TorqueTable
+from armdyn.doctor.explanation import Explanation, TorqueTable
 from armdyn.files import write_text
 from armdyn.findings import sentence
 from armdyn.report.figures.charts import Line, Panel, chart

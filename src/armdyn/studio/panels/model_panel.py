@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.doctor import check
 from armdyn.errors import ArmdynError
 from armdyn.formats import load
 from armdyn.robot.describe import head, sections, title
@@ -23,7 +24,7 @@ class ModelPanel(Panel):
     def build(self) -> None:
         gui, robot = self.gui, self.studio.answers.robot
         self.message = gui.add_html("")
-        self.checkup = robot.checkup()
+        self.checkup = check(robot)
         gui.add_html(model_page(title(robot), head(robot), self.checkup, sections(robot)))
         self.frames = gui.add_checkbox("Frames of the links", False)
         self.masses = gui.add_checkbox("Centres of mass", False)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from armdyn.diagnosis.body_changes import Entries
+from armdyn.doctor.body_slips import Entries
 from armdyn.errors import ArmdynError
 from armdyn.formats.mesh_integrals import mesh_mass, read_mesh
 from armdyn.formats.visuals import Visual, visuals

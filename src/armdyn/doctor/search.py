@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from armdyn.diagnosis import body_hypotheses, drive_hypotheses, geometry_hypotheses, reading_hypotheses
-from armdyn.diagnosis.hypotheses import FROM_TORQUES, STRUCTURAL, Gap, Hypothesis, Step
+from armdyn.doctor import body_hypotheses, drive_hypotheses, geometry_hypotheses, reading_hypotheses
+from armdyn.doctor.hypotheses import FROM_TORQUES, STRUCTURAL, Gap, Hypothesis, Step
 from armdyn.typing import Progress, quiet
 
 BEAM = 3

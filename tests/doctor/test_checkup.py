@@ -18,7 +18,7 @@ from armdyn.algebra import Mat3, Vec3
 from armdyn.findings import Checkup, Finding
 from armdyn.formats import urdf
 from armdyn.robot import Body, CentralInertia, Rotor
-from armdyn.robot.checkup import snap
+from armdyn.doctor.checkup import snap
 from armdyn.robot.record import robot_from_record
 from support.limits import calls, memory_growth
 

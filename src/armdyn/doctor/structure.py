@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armdyn.algebra import Inertia, ops
-from armdyn.diagnosis.readings import Variant
+from armdyn.doctor.readings import Variant
 from armdyn.kinematics.rotations import inverse_pose
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Joint

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armdyn.diagnosis.hypotheses import Cause
-from armdyn.diagnosis.readings import States, Variant
-from armdyn.diagnosis.robot_numbers import Structure, structure
-from armdyn.diagnosis.views import View
+from armdyn.doctor.hypotheses import Cause
+from armdyn.doctor.readings import States, Variant
+from armdyn.doctor.structure import Structure, structure
+from armdyn.doctor.views import View
 from armdyn.errors import NotApplicable
 from armdyn.findings import listed
 from armdyn.robot.links import WORLD

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import permutations
 
-from armdyn.diagnosis.hypotheses import FROM_TORQUES, STRUCTURAL, Candidate, Gap, hypothesis, one
-from armdyn.diagnosis.readings import Variant
+from armdyn.doctor.hypotheses import FROM_TORQUES, STRUCTURAL, Candidate, Gap, hypothesis, one
+from armdyn.doctor.readings import Variant
 
 MOST_JOINTS = 4
 """Joints up to which every order is tried; beyond it, the reverse and swapped neighbours."""

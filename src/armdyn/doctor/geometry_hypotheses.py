@@ -10,7 +10,7 @@ import numpy as np
 
 from armdyn.algebra import Mat3, Vec3, align_z, rot_rpy, rot_x, rot_y, rot_z, rpy_of
 from armdyn.algebra.poses import rot_quaternion
-from armdyn.diagnosis.hypotheses import (
+from armdyn.doctor.hypotheses import (
     FROM_TORQUES,
     STRUCTURAL,
     Candidate,
@@ -20,12 +20,12 @@ from armdyn.diagnosis.hypotheses import (
     hypothesis,
     one,
 )
-from armdyn.diagnosis.readings import Variant
-from armdyn.diagnosis.robot_numbers import SAME, central, facing, screw
+from armdyn.doctor.readings import Variant
+from armdyn.doctor.structure import SAME, central, facing, screw
 from armdyn.kinematics.rotations import inverse_pose
-from armdyn.robot.checkup import snap
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import FreeTransform, Joint, Placement
+from armdyn.robot.right_angles import snap
 from armdyn.typing import Floats
 
 GEOMETRY = ("axis", "position")

@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from armdyn.diagnosis.hypotheses import Cause, Gap, Step, bodies_of
-from armdyn.diagnosis.matching import Match, match
-from armdyn.diagnosis.readings import States, Variant, random_states
-from armdyn.diagnosis.robot_numbers import permuted, structure
-from armdyn.diagnosis.search import Found, search, torque_distances
-from armdyn.diagnosis.table_view import in_order
-from armdyn.diagnosis.views import View, view
+from armdyn.doctor.hypotheses import Cause, Gap, Step, bodies_of
+from armdyn.doctor.matching import Match, match
+from armdyn.doctor.readings import States, Variant, random_states
+from armdyn.doctor.structure import permuted, structure
+from armdyn.doctor.search import Found, search, torque_distances
+from armdyn.doctor.table_view import in_order
+from armdyn.doctor.views import View, view
 from armdyn.findings import sentence
 from armdyn.markup import html_text
 from armdyn.robot.features import CLOSED, FREE, SUPPORT, TREE, declare, require
@@ -38,7 +38,7 @@ ON_THEIR_OWN = ("armature", "damping", "dry_friction", "spring", "gravity", "gra
 """Causes whose numbers are compared directly: they hold whatever else differs."""
 NO_EFFECT = 1e-9
 """Part of the torques below which a difference has no effect on them."""
-declare("diagnosis.explain", (*TREE, *CLOSED, *FREE))
+declare("doctor.explain", (*TREE, *CLOSED, *FREE))
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def explain(
         first, second = replace(first, name=f"{first.name} (first)"), replace(second, name=f"{second.name} (second)")
     for side in (first, second):
         if side.robot is not None:
-            require(side.robot, "diagnosis.explain", SUPPORT["diagnosis.explain"])
+            require(side.robot, "doctor.explain", SUPPORT["doctor.explain"])
     pair = match(first, second)
     gap = _gap(pair, second, samples, seed)
     return _judged(gap, pair, tolerance, samples, progress)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from armdyn import text_table
-from armdyn.diagnosis.readings import States
-from armdyn.diagnosis.views import View, checked_states
+from armdyn.doctor.readings import States
+from armdyn.doctor.views import View, checked_states
 from armdyn.errors import FileError, NotApplicable, ShapeError
 from armdyn.typing import Floats
 

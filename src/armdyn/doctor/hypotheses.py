@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from armdyn.diagnosis.readings import States, Variant
-from armdyn.diagnosis.robot_numbers import Differences, Structure, differences, structure
+from armdyn.doctor.readings import States, Variant
+from armdyn.doctor.structure import Differences, Structure, differences, structure
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Joint
 from armdyn.robot.robot import Robot

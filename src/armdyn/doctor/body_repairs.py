@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import Vec3
-from armdyn.diagnosis.body_changes import ENTRIES, Change, Entries, changes
-from armdyn.diagnosis.body_hypotheses import entries_of, with_entries
-from armdyn.diagnosis.mesh_evidence import Shapes
-from armdyn.diagnosis.proposals import Confidence, Proposal, Repair, edit, named, shown
+from armdyn.doctor.body_slips import ENTRIES, Change, Entries, changes
+from armdyn.doctor.body_hypotheses import entries_of, with_entries
+from armdyn.doctor.shapes import Shapes
+from armdyn.doctor.proposals import Confidence, Proposal, Repair, edit, named, shown
 from armdyn.findings import Finding
-from armdyn.robot.checkup_inertia import PUBLISHED, inertia_findings
+from armdyn.doctor.inertia_checks import inertia_findings
 from armdyn.robot.parts import Joint
+from armdyn.robot.physical import PUBLISHED
 from armdyn.robot.robot import Robot
 
 WHOLE = ("product_sign", "entry_order", "inertia_point", "units_tensor", "units_mass", "units_length")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.diagnosis.readings import States, Variant, uniform
+from armdyn.doctor.readings import States, Variant, uniform
 from armdyn.errors import NotApplicable, ShapeError
 from armdyn.formats import load
 from armdyn.robot.robot import Robot
@@ -38,7 +38,7 @@ class View:
 
 def view(model: Any, name: str = "") -> View:
     """The view of a robot, a file or catalog name, a live model of another engine, a table, or a function."""
-    from armdyn.diagnosis import engine_views, table_view
+    from armdyn.doctor import engine_views, table_view
 
     if isinstance(model, View):
         return model

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armdyn.algebra import Vec3
-from armdyn.diagnosis.hypotheses import (
+from armdyn.doctor.hypotheses import (
     FROM_TORQUES,
     STRUCTURAL,
     Candidate,
@@ -18,7 +18,7 @@ from armdyn.diagnosis.hypotheses import (
     hypothesis,
     one,
 )
-from armdyn.diagnosis.readings import Variant
+from armdyn.doctor.readings import Variant
 from armdyn.findings import listed
 from armdyn.robot.parts import Friction, Joint, Rotor, Spring
 from armdyn.typing import Floats

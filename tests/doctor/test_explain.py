@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.diagnosis import explain
+from armdyn.doctor import explain
 from armdyn.report.pages.explain_page import explanation_page
 from support.command import Run
 from support.fault_runs import agreeing, drawn_seed, kinds_of_faults, pairs_of_faults, single_faults

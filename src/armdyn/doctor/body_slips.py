@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.diagnosis.robot_numbers import from_central
+from armdyn.doctor.structure import from_central
 from armdyn.typing import Floats
 
 CLOSE = 1e-6

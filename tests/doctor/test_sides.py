@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.diagnosis import explain
-from armdyn.diagnosis.views import view
+from armdyn.doctor import explain
+from armdyn.doctor.views import view
 from armdyn.errors import FileError, NotApplicable
 from support.command import Run
 from support.fault_runs import quietly

@@ -1,6 +1,6 @@
 """The check-up: what in a robot's description is invalid or probably not meant.
 
-Each rule is a generator of findings. Rules on masses and tensors: `armdyn.robot.checkup_inertia`.
+Each rule is a generator of findings. Rules on masses and tensors: `armdyn.doctor.inertia_checks`.
 """
 
 from __future__ import annotations
@@ -10,23 +10,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from armdyn.algebra import Scalar, Vec3, ops
+from armdyn.algebra import Scalar, Vec3
+from armdyn.doctor.inertia_checks import inertia_findings, travel
 from armdyn.findings import FILE_NOTE, Checkup, Finding, Severity, listed, sorted_by_severity
-from armdyn.robot.checkup_inertia import inertia_findings, travel
 from armdyn.robot.describe import pi_fraction
 from armdyn.robot.limits import UNITS
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import MAGNITUDES, Elastic, FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
+from armdyn.robot.physical import invalid_drive
+from armdyn.robot.right_angles import snap
 from armdyn.robot.robot import Robot
 
-HAIR = 3e-3
-"""rad. 1.57, 3.14 and 4.71 lie within 2.4e-3 of a multiple of pi/2; a calibrated angle may too, hence only a note."""
-NOISE = 1e-6
-"""rad. An angle this near to zero, but not zero, is what remains of rounding; real corrections start near 1e-4."""
-ARITHMETIC = 1e-9
-"""rad: what sums and products of sines leave; no instrument measures so small an angle."""
-MOST_DECIMALS = 15
-"""Decimals to which a double can give a multiple of pi/2 and still differ from the nearest one."""
 STRONGEST_GRAVITY = 30.0
 """m/s^2. More than on any planet with a surface: a unit other than m/s^2 (981 cm/s^2, 386 in/s^2)."""
 MANY_TURNS = 6 * math.pi
@@ -35,7 +29,7 @@ CLOSURE = 1e-6
 """Part of the longest side by which a loop may fail to close: files give lengths to six digits."""
 
 
-def checkup(robot: Robot) -> Checkup:
+def check(robot: Robot) -> Checkup:
     """Check a robot's description; the findings come with the most severe first."""
     robot = robot.bound()
     rules = (inertia_findings, _gravity, _tool, _angles, _drives, _limits, _missing_limits, _notes)
@@ -123,37 +117,6 @@ def _off(where: str, angles: list[tuple[str, Scalar]], lever: float) -> Iterator
                   f"Write {' and '.join(dict.fromkeys(_shown(s) for _, _, s in near))}, if that is meant")  # fmt: skip
 
 
-def snap(angle: Scalar) -> float | None:
-    """Return the multiple of pi/2 that an angle narrowly misses; None if it is exact or not near one.
-
-    >>> snap(1.5708) == math.pi / 2, snap(math.pi), snap(1.5), snap(1e-3)
-    (True, None, None, None)
-    """
-    value = float(angle)
-    if value == 0 or value in ops.QUARTER_TURNS:
-        return None
-    quarters = round(value / (math.pi / 2))
-    snapped = quarters * math.pi / 2
-    distance = abs(value - snapped)
-    return snapped if 0 < distance < (HAIR if quarters else NOISE) else None
-
-
-def unrounded(angle: Scalar) -> Scalar:
-    """The multiple of pi/2 of which an angle is the rounding, to some decimals; any other angle as it is.
-
-    >>> unrounded(1.5708) == math.pi / 2, unrounded(1.5712)
-    (True, 1.5712)
-    """
-    near = snap(angle)
-    if near is None:
-        return angle
-    if abs(float(angle) - near) < ARITHMETIC:
-        return near
-    cut = [d for d in range(2, MOST_DECIMALS + 1)
-           if abs(float(angle)) in (round(abs(near), d), math.floor(abs(near) * 10**d) / 10**d)]  # fmt: skip
-    return near if cut else angle
-
-
 def _shown(angle: float) -> str:
     return pi_fraction(angle) or f"{angle!r}"
 
@@ -178,6 +141,7 @@ def _length(v: Vec3) -> float:
 
 def _drives(robot: Robot) -> Iterator[Finding]:
     for joint in robot.tree:
+        yield from invalid_drive(joint)
         if joint.friction is not None:
             yield from _friction(joint, joint.friction)
         if joint.rotor is not None:
@@ -211,12 +175,7 @@ def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
 
 def _elastic(joint: Joint, spring: Elastic) -> Iterator[Finding]:
     where = f"joint {joint.name!r}, elastic"
-    stiffness, damping = float(spring.stiffness), float(spring.damping)
-    if stiffness <= 0:
-        unit = "N m/rad" if joint.kind == "revolute" else "N/m"
-        yield Finding("soft-spring", "invalid", where, f"the stiffness is {stiffness:g} {unit}", "stiffness > 0",
-                      stiffness, unit, "a wrong sign, or a rigid joint",
-                      "Give a positive stiffness; omit elastic for a rigid joint")  # fmt: skip
+    damping = float(spring.damping)
     if damping < 0:
         yield Finding("negative-damping", "suspicious", where, f"the spring's damping is {damping:g}", "damping >= 0",
                       damping, "", "a wrong sign", "Give its magnitude")  # fmt: skip
@@ -224,12 +183,6 @@ def _elastic(joint: Joint, spring: Elastic) -> Iterator[Finding]:
 
 def _rotor(joint: Joint, rotor: Rotor) -> Iterator[Finding]:
     where = f"joint {joint.name!r}, rotor"
-    numbers = (("inertia", "kg m^2"), ("mass", "kg"), ("transverse", "kg m^2"))
-    for name, value, unit in ((name, float(getattr(rotor, name)), unit) for name, unit in numbers):
-        if value < 0:
-            yield Finding("negative-rotor", "invalid", where, f"the rotor's {name} is {value:g} {unit}",
-                          f"{name} >= 0", value, unit, "a wrong sign, or a value identified from too little motion",
-                          f"Give the {name} from the motor's data sheet")  # fmt: skip
     if float(rotor.ratio) == 0:
         yield Finding("zero-ratio", "suspicious", where, "the gear ratio is 0, so the rotor never turns",
                       "ratio = motor speed over joint speed, not 0", 0.0, "", "the ratio is missing or inverted",
@@ -352,4 +305,4 @@ def _notes(robot: Robot) -> Iterator[Finding]:
             yield Finding(FILE_NOTE, "note", f"joint {joint.name!r}", note)
 
 
-__all__ = ["Checkup", "Finding", "checkup", "snap", "unrounded"]
+__all__ = ["Checkup", "Finding", "check"]

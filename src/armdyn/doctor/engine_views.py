@@ -14,8 +14,8 @@ import numpy as np
 
 from armdyn.algebra import CentralInertia, Mat3, Vec3, rpy_of
 from armdyn.algebra.poses import rot_quaternion
-from armdyn.diagnosis.readings import States, Variant, random_states, uniform
-from armdyn.diagnosis.views import View
+from armdyn.doctor.readings import States, Variant, random_states, uniform
+from armdyn.doctor.views import View
 from armdyn.robot.compounds import expanded
 from armdyn.robot.engines import forces_from_mujoco, to_mujoco, to_pinocchio
 from armdyn.robot.parts import (

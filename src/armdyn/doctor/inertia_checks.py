@@ -1,4 +1,4 @@
-"""Check-up of masses and inertia tensors: values that no body can have, and values unlikely for a link's size."""
+"""Check-up of masses and inertia tensors: values that are unlikely for the size of their link."""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.algebra import Inertia, Vec3
+from armdyn.algebra import Vec3
 from armdyn.findings import Finding, Severity
 from armdyn.robot.links import WORLD, Frame, Link
-from armdyn.robot.parts import Body, Joint
+from armdyn.robot.parts import Joint
+from armdyn.robot.physical import DUST, ROUNDING, GivenBody, given_bodies, invalid_body, is_consistent, steiner
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
-ROUNDING = 1e-6
-"""Part of the largest moment by which a tensor may fail: files give about six digits (rods and plates lie on the
-boundary, so rounding puts every second of them outside)."""
-PUBLISHED = 2e-2
-"""Part of the largest moment that rounding to two digits, as in printed tables, can explain."""
 AXIAL = 1e-9
 """Part of a link's inertia below which what it has about its joint axis is rounding of a zero."""
-DUST = 1e-6
-"""m. A radius of gyration below a micrometre is what rounding left of a tensor of zeros."""
 LIGHTEST = 15.0
 """kg/m^3. Density of foam; the links of real arms, taken as ellipsoids of the same inertia, have 50 to 8000."""
 LONGEST = 2.0
@@ -41,140 +35,30 @@ MOVED_TENSOR = (0.5, 0.75)
 (two masses at its ends, the extreme: 0.5), and centre of mass in radii of gyration (a bar about its end: 0.87)."""
 
 
-class _Given(NamedTuple):
-    """One body in numbers: as given, and about the centre of mass."""
-
-    where: str
-    body: Body
-    moving: bool
-    mass: float
-    com: Array
-    tensor: Array
-    reduced: bool
-
-
 MANY_POINTS = 100
 """Joints and frames of one link: more are compared by their outermost only."""
 
 
 def inertia_findings(robot: Robot) -> Iterator[Finding]:
     """All findings on masses and tensors."""
-    bodies = [_given(body, moving) for body, moving in _bodies(robot)]
-    tensors = np.array([body.tensor for body in bodies])
-    finite = np.isfinite(tensors).all(axis=(1, 2)) & np.array([np.isfinite([b.mass, *b.com]).all() for b in bodies])
-    moments = np.linalg.eigvalsh(np.where(finite[:, None, None], tensors, 0.0))
     context = _context(robot)
-    for body, principal, known in zip(bodies, moments, finite, strict=True):
-        if not known:
-            yield Finding("not-finite", "invalid", body.where, "its inertia is not finite",
-                          "finite numbers", advice="Give numbers")  # fmt: skip
-            continue
-        if body.reduced and body.mass == 0:
-            yield from _reduced(body)
-            continue
-        broken = list(_invalid(body, principal))
+    for body in given_bodies(robot):
+        broken = list(invalid_body(body))
         yield from broken
-        if body.moving and not broken:
-            yield from _suspicious(body, principal, context)
+        if body.grouped and body.mass == 0:
+            yield from _grouped(body)
+        elif body.moving and not broken:
+            yield from _suspicious(body, body.principal, context)
     yield from _singular(robot)
 
 
-def _bodies(robot: Robot) -> Iterator[tuple[Body, bool]]:
-    frames = robot.frames
-    yield robot.root, False
-    for joint in robot.tree:
-        yield joint.body, frames[joint.body.name].link != WORLD
-
-
-def _given(body: Body, moving: bool) -> _Given:
-    inertia = body.inertia
-    reduced = isinstance(inertia, Inertia)
-    mass = float(inertia.mass)
-    tensor = np.array([[float(x) for x in row] for row in inertia.tensor.rows])
-    vector = np.array([float(x) for x in (inertia.moment if isinstance(inertia, Inertia) else inertia.com)])
-    if reduced and mass != 0:
-        vector = vector / mass
-        tensor = tensor - _steiner(mass, vector)
-    if mass > 0 and np.abs(tensor).max() < mass * DUST**2:
-        tensor = np.zeros((3, 3))
-    return _Given(f"body {body.name!r}", body, moving, mass, vector, tensor, reduced)
-
-
-def _steiner(mass: float, c: Array) -> Array:
-    """The inertia tensor about the origin of a point mass at c."""
-    return np.asarray(mass * (c @ c * np.eye(3) - np.outer(c, c)))
-
-
-def _reduced(body: _Given) -> Iterator[Finding]:
+def _grouped(body: GivenBody) -> Iterator[Finding]:
     """Parameters grouped for the equations of motion: legitimate, although no body has them."""
     if body.com.any() or body.tensor.any():
         yield Finding("grouped-parameters", "note", body.where, "moments of inertia without a mass",
                       "a body with inertia has mass", 0.0, "kg", "grouped (base) parameters, which give right torques "
                       "although no body has them", "None needed, if that is meant; masses and energies of single "
                       "links are then meaningless")  # fmt: skip
-
-
-# Values that no body can have --------------------------------------------------------------------------------------
-
-
-def _invalid(body: _Given, principal: Array) -> Iterator[Finding]:
-    if body.mass < 0:
-        yield Finding("negative-mass", "invalid", body.where, f"its mass is {body.mass:g} kg", "mass >= 0",
-                      body.mass, "kg", _identified(body, "a wrong sign, or a payload subtracted from a link"),
-                      "Give the mass of the body")  # fmt: skip
-    scale = float(np.abs(body.tensor).max())
-    asymmetry = float(np.abs(body.tensor - body.tensor.T).max())
-    if asymmetry > ROUNDING * scale:
-        yield Finding("not-symmetric", "invalid", body.where, "its inertia tensor is not symmetric", "I = I^T",
-                      asymmetry, "kg m^2", "a mistyped entry", "Give xx xy xz yy yz zz")  # fmt: skip
-    elif principal[0] < -ROUNDING * scale:
-        yield Finding("not-positive", "invalid", body.where, "its inertia tensor is not positive semidefinite: "
-                      f"smallest principal moment {principal[0]:.4g} kg m^2", "all principal moments >= 0",
-                      float(principal[0]), "kg m^2", _cause(body, -principal[0] / scale), _ADVICE)  # fmt: skip
-    elif (excess := principal[2] - principal[0] - principal[1]) > ROUNDING * principal[2]:
-        yield Finding("triangle", "invalid", body.where, "its principal moments violate the triangle inequality: "
-                      f"{principal[2]:.4g} > {principal[0]:.4g} + {principal[1]:.4g} kg m^2 (by "
-                      f"{100 * excess / principal[2]:.3g} %)", "the largest principal moment is at most the sum of "
-                      "the others", float(excess), "kg m^2", _cause(body, excess / principal[2]), _ADVICE)  # fmt: skip
-
-
-_ADVICE = "Compare with the source or the CAD data: six entries at the centre of mass, in axes of the body frame"
-
-
-def _identified(body: _Given, otherwise: str) -> str:
-    return "an identified or grouped parameter (the torques may still be right)" if body.reduced else otherwise
-
-
-def _cause(body: _Given, part: float) -> str:
-    """Return the first explanation that would make the tensor physically consistent."""
-    T = body.tensor
-    if part < PUBLISHED:
-        return "rounding in the source"
-    if body.reduced:
-        given = np.array([[float(x) for x in row] for row in body.body.inertia.tensor.rows])
-        if _consistent(given):
-            return ("the tensor is given at the centre of mass instead of the frame's origin, or these are grouped or "
-                    "identified parameters (then the torques may still be right)")  # fmt: skip
-        return "grouped or identified parameters (then the torques may still be right)"
-    if np.ptp(T) == 0:
-        return "a placeholder: all six entries are the same"
-    zeros = [axis for axis, moment in zip("xyz", np.diag(T), strict=True) if moment == 0]
-    if zeros:
-        return f"a moment was left at zero: {' and '.join('I' + 2 * axis for axis in zeros)}"
-    if _consistent(2 * np.diag(np.diag(T)) - T):
-        return "the products of inertia have the opposite sign (armdyn and URDF take I_xy = -integral of x y dm)"
-    xx, yy, zz, xy, xz, yz = (T[0, 0], T[0, 1], T[0, 2], T[1, 1], T[1, 2], T[2, 2])
-    if _consistent(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])) and min(abs(yy), abs(zz)) > 0:
-        return "the six entries are in the order xx yy zz xy xz yz; here they are xx xy xz yy yz zz"
-    if body.com.any() and _consistent(T + _steiner(body.mass, body.com)):
-        return "the tensor was moved to the centre of mass twice, or the centre of mass is wrong"
-    return "a mistyped entry, an entry in another unit, or values identified without physical constraints"
-
-
-def _consistent(tensor: Array) -> bool:
-    moments = np.linalg.eigvalsh(tensor)
-    scale = float(np.abs(moments).max())
-    return bool(moments[0] >= -ROUNDING * scale and moments[2] - moments[0] - moments[1] <= ROUNDING * scale)
 
 
 # Values that are unlikely for the size of the link -----------------------------------------------------------------
@@ -256,7 +140,7 @@ def _whole(link: Link) -> tuple[float, float]:
     """Mass and largest central moment of a whole link."""
     mass, moment = float(link.inertia.mass), _floats(link.inertia.moment)
     tensor = np.array([[float(x) for x in row] for row in link.inertia.tensor.rows])
-    central = tensor - _steiner(1 / mass, moment) if mass > np.finfo(float).tiny else tensor
+    central = tensor - steiner(1 / mass, moment) if mass > np.finfo(float).tiny else tensor
     return mass, float(np.abs(np.diag(central)).max())
 
 
@@ -279,7 +163,7 @@ def _floats(v: Vec3) -> Array:
     return np.array([float(x) for x in v])
 
 
-def _suspicious(body: _Given, principal: Array, context: _Context) -> Iterator[Finding]:
+def _suspicious(body: GivenBody, principal: Array, context: _Context) -> Iterator[Finding]:
     if body.mass == 0:
         if body.tensor.any():
             yield _massless_tensor(body, context)
@@ -297,7 +181,7 @@ def _suspicious(body: _Given, principal: Array, context: _Context) -> Iterator[F
         yield from _gyration(body, principal, np.vstack([points, body.com]))
 
 
-def _massless_tensor(body: _Given, context: _Context) -> Finding:
+def _massless_tensor(body: GivenBody, context: _Context) -> Finding:
     if body.body.name in context.free:
         return Finding("inertia-without-mass", "note", body.where, "it has an inertia tensor but no mass", "a body "
                        "with inertia has mass", 0.0, "kg", "only its inertia is known; it turns about a vertical axis, "
@@ -308,7 +192,7 @@ def _massless_tensor(body: _Given, context: _Context) -> Finding:
                    "Give the mass; the inertia of a motor belongs to `rotor`")  # fmt: skip
 
 
-def _point_mass(body: _Given, context: _Context) -> Iterator[Finding]:
+def _point_mass(body: GivenBody, context: _Context) -> Iterator[Finding]:
     mass, moment = context.link[body.body.name]
     heavy = body.mass > POINT_MASS_THAT_COUNTS * context.mass and context.tensors and moment <= mass * DUST**2
     severity: Severity = "suspicious" if heavy and body.body.name in context.turns else "note"
@@ -321,12 +205,12 @@ def _point_mass(body: _Given, context: _Context) -> Iterator[Finding]:
                   "Give the tensor at the centre of mass, if it is known")  # fmt: skip
 
 
-def _counts(body: _Given, principal: Array, context: _Context) -> bool:
+def _counts(body: GivenBody, principal: Array, context: _Context) -> bool:
     mass, moment = context.link[body.body.name]
     return bool(body.mass >= PART_THAT_COUNTS * mass or principal[2] >= PART_THAT_COUNTS * moment)
 
 
-def _gyration(body: _Given, principal: Array, points: Array) -> Iterator[Finding]:
+def _gyration(body: GivenBody, principal: Array, points: Array) -> Iterator[Finding]:
     """The ellipsoid of the same mass and inertia must be neither lighter than foam nor denser than any metal."""
     length = float(np.linalg.norm(points[:, None] - points[None], axis=-1).max())
     gyration = math.sqrt(principal[2] / body.mass)
@@ -344,7 +228,7 @@ def _gyration(body: _Given, principal: Array, points: Array) -> Iterator[Finding
                       f"{1000 * gyration:.3g} mm: denser than any metal ({least:.2g} kg/m^3)",
                       "mass and tensor match each other", 1000 * gyration, "mm", "a mass in grams, or a tensor in "
                       "another unit", "Give kg and kg m^2, at the centre of mass")  # fmt: skip
-    elif not body.reduced and _about_origin(body, gyration, points):
+    elif not body.grouped and _about_origin(body, gyration, points):
         yield Finding("tensor-about-origin", "note", body.where, f"its radius of gyration, {gyration:.3g} m, is large "
                       f"for a link of {length:.3g} m", "the tensor is about the centre of mass", gyration / length,
                       "lengths of the link", "a tensor about the frame's origin: moved to the centre of mass, "
@@ -352,13 +236,13 @@ def _gyration(body: _Given, principal: Array, points: Array) -> Iterator[Finding
                       "Compare with the source; subtract m (c.c 1 - c c^T) if that is the case")  # fmt: skip
 
 
-def _about_origin(body: _Given, gyration: float, points: Array) -> bool:
+def _about_origin(body: GivenBody, gyration: float, points: Array) -> bool:
     """True if the tensor is as large as one about the frame's origin. A link of unknown length tells nothing."""
     length = float(np.linalg.norm(points[:-1], axis=1).max())
     largest, farthest = MOVED_TENSOR
     if length == 0 or gyration < largest * length or np.linalg.norm(body.com) < farthest * gyration:
         return False
-    return _consistent(body.tensor - _steiner(body.mass, body.com))
+    return is_consistent(body.tensor - steiner(body.mass, body.com))
 
 
 # What makes the mass matrix singular -------------------------------------------------------------------------------

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import Vec3
-from armdyn.diagnosis.body_repairs import body_repair, missing_mass
-from armdyn.diagnosis.mesh_evidence import Shapes, shapes_of
-from armdyn.diagnosis.proposals import Proposal, Repair, edit, named, shown
-from armdyn.diagnosis.readings import random_states, robot_torques, uniform
+from armdyn.doctor.body_repairs import body_repair, missing_mass
+from armdyn.doctor.shapes import Shapes, shapes_of
+from armdyn.doctor.proposals import Proposal, Repair, edit, named, shown
+from armdyn.doctor.readings import random_states, robot_torques, uniform
 from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup, Finding, sentence
-from armdyn.robot.checkup import snap, unrounded
+from armdyn.doctor.checkup import check
 from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, takes
 from armdyn.robot.parts import MAGNITUDES, FreeTransform, Limits, Placement
+from armdyn.robot.right_angles import snap, unrounded
 from armdyn.robot.robot import Robot
 from armdyn.tables import WIDTH, Column, Section, render
 
@@ -88,7 +89,7 @@ def fix(robot: Robot) -> Fixed:
     robot: its check-up gives the findings. Bodies with meshes (of a URDF or MJCF file) are compared with their shapes.
     Returns: the repaired robot, the repairs with their evidence and effect, and the findings left alone with reasons.
     """
-    before, shapes = robot.checkup(), shapes_of(robot)
+    before, shapes = check(robot), shapes_of(robot)
     repaired = robot
     repairs: list[Repair] = []
     left: list[Unrepaired] = []
@@ -105,7 +106,7 @@ def fix(robot: Robot) -> Fixed:
             changed = found.apply(repaired)
             repairs.append(replace(found.repair, effect=_effect(repaired, changed)))
             repaired = changed
-    return Fixed(repaired, tuple(repairs), tuple(left), before, repaired.checkup())
+    return Fixed(repaired, tuple(repairs), tuple(left), before, check(repaired))
 
 
 def _effect(before: Robot, after: Robot) -> float | None:

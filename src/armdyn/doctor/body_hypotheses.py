@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from armdyn.algebra import CentralInertia, Mat3, Vec3
-from armdyn.diagnosis.body_changes import Change, Entries, changes, pairs, repeated
-from armdyn.diagnosis.hypotheses import (
+from armdyn.doctor.body_slips import Change, Entries, changes, pairs, repeated
+from armdyn.doctor.hypotheses import (
     FROM_TORQUES,
     STRUCTURAL,
     Candidate,
@@ -19,8 +19,8 @@ from armdyn.diagnosis.hypotheses import (
     hypothesis,
     one,
 )
-from armdyn.diagnosis.readings import Variant
-from armdyn.diagnosis.robot_numbers import central, facing, moved, pseudo_inertia
+from armdyn.doctor.readings import Variant
+from armdyn.doctor.structure import central, facing, moved, pseudo_inertia
 from armdyn.kinematics.rotations import inverse_pose
 from armdyn.robot.parts import Body, FreeTransform, Joint
 from armdyn.robot.robot import Robot
