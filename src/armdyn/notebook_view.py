@@ -1,4 +1,4 @@
-"""How results look in a notebook: one description per object, written as HTML, Markdown or LaTeX.
+"""How results look: one description per object, written as plain text, HTML, Markdown or LaTeX.
 
 A class that a user prints derives from `Shown` and says in `_view` what there is to see: a title, a verdict, a few
 facts, tables and formulas. What would fill the screen is folded.
@@ -12,7 +12,7 @@ from html import escape
 from typing import NamedTuple
 
 from armdyn.markup import html_table, html_text, latex_tables, latex_text, markdown_table, markdown_text
-from armdyn.tables import Section
+from armdyn.tables import WIDTH, Section, paragraph, render
 
 MOST_ROWS = 14
 """Rows of a table that is shown open."""
@@ -66,6 +66,21 @@ class Shown:
 
     def _repr_latex_(self) -> str:
         return latex(self._view())
+
+
+# Plain text ---------------------------------------------------------------------------------------------------------
+
+
+def text(view: View, width: int = WIDTH) -> str:
+    """The view as plain text: title and verdict, facts, formulas, tables, notes."""
+    verdict = "" if view.verdict is None else f": {view.verdict[0]}"
+    indent = max((len(label) for label, _ in view.facts), default=0) + 2
+    head = [f"{view.title}{verdict}", *(paragraph(label, fact, indent, width) for label, fact in view.facts)]
+    parts = ["\n".join(head)]
+    parts += ["\n".join([title, *(formula.latex for formula in formulas)]) for title, formulas in view.formulas]
+    parts += [render(section, width) for section in (*view.sections, *view.details)]
+    parts += ["\n".join(paragraph("-", note, 2, width) for note in view.notes)] if view.notes else []
+    return "\n\n".join(parts)
 
 
 # HTML ---------------------------------------------------------------------------------------------------------------

@@ -1,9 +1,8 @@
-"""Where code lives: file names say what is inside, and packages hold no logic of their own."""
+"""Where code lives: packages hold no logic of their own, and public names are listed once."""
 
 from __future__ import annotations
 
 import ast
-import fnmatch
 from collections import defaultdict
 from pathlib import Path
 
@@ -11,17 +10,6 @@ import armdyn
 from armdyn import public
 
 SOURCE = Path(__file__).parents[2] / "src" / "armdyn"
-INTERCHANGEABLE = ("bench/engines/*", "reproduce/*/items.py", "reproduce/*/printed.py")
-"""Modules of one kind, named for what distinguishes them; all others have a file name of their own."""
-
-
-def test_file_names_are_unique() -> None:
-    places = defaultdict(list)
-    for path in SOURCE.rglob("*.py"):
-        name = path.relative_to(SOURCE).as_posix()
-        if path.stem != "__init__" and not any(fnmatch.fnmatch(name, pattern) for pattern in INTERCHANGEABLE):
-            places[path.stem].append(name)
-    assert {stem: found for stem, found in places.items() if len(found) > 1} == {}
 
 
 def test_packages_hold_no_logic() -> None:
