@@ -57,6 +57,7 @@ LEVEL = {
 }
 LAZY = {
     "robot/robot.py": "armdyn.formats",  # robot.save
+    "robot/describe.py": "armdyn.doctor",  # the findings in the notebook view of a robot
     "trajectory/trajectory.py": "armdyn.report.figures",  # trajectory.plot
     "motion/torques.py": "armdyn.report.figures",  # breakdown.plot
     "simulation/run.py": "armdyn.report.figures",  # run.plot

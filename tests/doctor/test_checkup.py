@@ -15,11 +15,12 @@ import pytest
 import armdyn
 from armdyn import Robot, catalog
 from armdyn.algebra import Mat3, Vec3
+from armdyn.doctor import check
 from armdyn.findings import Checkup, Finding
 from armdyn.formats import urdf
 from armdyn.robot import Body, CentralInertia, Rotor
-from armdyn.doctor.checkup import snap
 from armdyn.robot.record import robot_from_record
+from armdyn.robot.right_angles import snap
 from support.limits import calls, memory_growth
 
 Record = dict[str, Any]
@@ -44,13 +45,13 @@ def healthy() -> Record:
 
 
 def findings(record: Record) -> dict[str, Finding]:
-    return {finding.rule: finding for finding in robot_from_record(record).checkup().findings}
+    return {finding.rule: finding for finding in check(robot_from_record(record)).findings}
 
 
 def test_the_healthy_robot_has_no_finding_at_all() -> None:
-    checkup = robot_from_record(healthy()).checkup()
+    checkup = check(robot_from_record(healthy()))
     assert checkup.findings == ()
-    assert checkup.ok
+    assert checkup.fine
     assert checkup.summary == "no issues found"
     assert str(checkup) == "Check-up of healthy: no issues found"
 
@@ -147,8 +148,8 @@ def test_a_broken_robot_is_found_out(rule: str, severity: str, where: str, break
         assert finding.what
         assert finding.condition
         assert finding.advice
-    checkup = robot_from_record(record).checkup()
-    assert checkup.ok == all(f.severity == "note" for f in checkup.findings)
+    checkup = check(robot_from_record(record))
+    assert checkup.fine == all(f.severity == "note" for f in checkup.findings)
     assert finding.where in str(checkup).replace("\n", " ") or rule == "file-note" or len(finding.where) > 16
 
 
@@ -241,10 +242,10 @@ def test_parts_that_only_code_can_make() -> None:
         replace(robot, tree=(replace(joint, rotor=Rotor(on="nowhere")), *robot.tree[1:]))
     skewed = CentralInertia(1.0, Vec3(0, 0, 0), Mat3(((0.01, 0.001, 0), (0, 0.01, 0), (0, 0, 0.01))))
     odd = replace(robot, tree=(replace(joint, body=Body("arm", skewed)), *robot.tree[1:]))
-    assert "not-symmetric" in {f.rule for f in odd.checkup().findings}
+    assert "not-symmetric" in {f.rule for f in check(odd).findings}
     nan = CentralInertia(math.nan, Vec3(0, 0, 0), Mat3.zero())
     empty = replace(robot, tree=(replace(joint, body=Body("arm", nan)), *robot.tree[1:]))
-    assert "not-finite" in {f.rule for f in empty.checkup().findings}
+    assert "not-finite" in {f.rule for f in check(empty).findings}
 
 
 def test_a_massless_body_with_a_fixed_load_is_no_massless_end() -> None:
@@ -252,27 +253,27 @@ def test_a_massless_body_with_a_fixed_load_is_no_massless_end() -> None:
     bare("mass", "com", "inertia", "rotor")(record)
     assert "massless-end" in findings(record)
     loaded = robot_from_record(record).with_payload(1.0, (0, 0, 0.05), (1e-3, 0, 0, 1e-3, 0, 1e-3))
-    assert "massless-end" not in {f.rule for f in loaded.checkup().findings}
+    assert "massless-end" not in {f.rule for f in check(loaded).findings}
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_robots_are_healthy(seed: int) -> None:
-    checkup = armdyn.random_robot(seed, 1 + seed % 8).checkup()
-    assert checkup.ok, str(checkup)
+    checkup = check(armdyn.random_robot(seed, 1 + seed % 8))
+    assert checkup.fine, str(checkup)
 
 
 @pytest.mark.parametrize("name", catalog.names())
 def test_catalog_robots_have_nothing_impossible_or_doubtful(name: str) -> None:
-    checkup = armdyn.load(name).checkup()
-    assert checkup.ok, str(checkup)
+    checkup = check(armdyn.load(name))
+    assert checkup.fine, str(checkup)
 
 
 def test_json() -> None:
     record = healthy()
     first(mass=-4.0)(record)
-    read = json.loads(robot_from_record(record).checkup().json())
+    read = json.loads(json.dumps(check(robot_from_record(record)).record()))
     assert read["robot"] == "healthy"
-    assert read["ok"] is False
+    assert read["fine"] is False
     keys = {"rule", "severity", "where", "what", "condition", "value", "unit", "cause", "advice"}
     assert all(set(finding) == keys for finding in read["findings"])
     assert read["findings"][0]["value"] == -4.0
@@ -283,7 +284,7 @@ def test_the_worst_comes_first_and_like_findings_share_a_row() -> None:
     first(mass=-4.0, alpha=1.5708)(record)
     last(mass=-4.0)(record)
     top(gravity=[0, 0, 9.81])(record)
-    checkup = robot_from_record(record).checkup()
+    checkup = check(robot_from_record(record))
     severities = [finding.severity for finding in checkup.findings]
     assert severities == sorted(severities, key=["invalid", "suspicious", "note"].index)
     assert checkup.summary == "2 invalid, 1 suspicious, 1 note"
@@ -311,7 +312,7 @@ def test_a_link_of_many_bodies_is_checked_in_linear_time() -> None:
     """Comparing every body with all pairs of frames of its link took minutes and gigabytes for a file of 1 MB."""
     half, whole = wide_robot(200), wide_robot(400)
     growth = memory_growth()
-    assert calls(whole.checkup) < 2.2 * calls(half.checkup)
+    assert calls(lambda: check(whole)) < 2.2 * calls(lambda: check(half))
     assert growth() < 0.3
 
 

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from armdyn.doctor import check
 from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup
 from armdyn.formats import read
@@ -33,7 +34,7 @@ def test_every_file_gets_its_check_up() -> None:
     done = 0
     for path in FILES:
         try:
-            checkup = read(path).checkup()
+            checkup = check(read(path))
         except ArmdynError as error:
             assert "no link" in str(error), path
             continue
@@ -61,8 +62,8 @@ def test_impossible_inertias(name: str, link: str, rule: str) -> None:
         assert excess > 0.01 * moments[2]
     else:
         assert moments[0] < -1e-3 * moments[2]
-    checkup = read(path).checkup()
-    assert not checkup.ok
+    checkup = check(read(path))
+    assert not checkup.fine
     (finding,) = (f for f in checkup.findings if f.where == f"body {link!r}" and f.invalid)
     assert finding.rule == rule
     assert finding.value == pytest.approx(excess if rule == "triangle" else moments[0])
@@ -73,10 +74,10 @@ def test_wrist_links_of_the_old_ur5_are_too_large_for_their_mass() -> None:
     path = file_named("ur5_robot.urdf")
     moments = principal_moments(path, "wrist_1_link")
     assert np.sqrt(moments[2] / 1.219) > 0.4
-    found = {f.where for f in read(path).checkup().findings if f.rule == "gyration-large"}
+    found = {f.where for f in check(read(path)).findings if f.rule == "gyration-large"}
     assert found == {f"body 'wrist_{i}_link'" for i in (1, 2, 3)}
 
 
 def test_arms_in_order() -> None:
     for name in ("xarm7.urdf", "ur10_robot.urdf", "panda.urdf", "z1.urdf"):
-        assert read(file_named(name)).checkup().ok, name
+        assert check(read(file_named(name))).fine, name

@@ -33,7 +33,7 @@ def test_a_centre_in_millimetres_is_repaired_and_nothing_else_changes(tmp_path: 
     path = arm(tmp_path, x="200")
     found = armdyn.fix(armdyn.load(path))
     assert [repair.rule for repair in found.repairs] == ["com-far"] and not found.left
-    assert found.after.ok and not found.before.ok
+    assert found.after.fine and not found.before.fine
     copy = tmp_path / "repaired.urdf"
     found.robot.save(copy)
     assert copy.read_text(encoding="utf-8").replace('xyz="0.2 0 0"', 'xyz="200 0 0"') == path.read_text(
@@ -61,5 +61,5 @@ def test_the_verb_writes_a_copy(run: Run, tmp_path: Path) -> None:
     path, copy = arm(tmp_path, x="200"), tmp_path / "repaired.urdf"
     status, text, _ = run("fix", path, "--out", copy)
     assert status == 1 and "mm instead of m" in " ".join(text.split())
-    assert armdyn.load(copy).checkup().ok
+    assert armdyn.check(armdyn.load(copy)).fine
     assert run("fix", copy).status == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from armdyn.doctor import check
 from armdyn.formats import read
 from support.limits import FULL
 from support.wheel import MISSING, wheel_files
@@ -33,7 +34,7 @@ def test_repairs_are_proved(path: Path, tmp_path: Path) -> None:
         return
     copy = tmp_path / path.name
     found.robot.save(copy)
-    remaining = {(finding.rule, finding.where) for finding in read(copy).checkup().findings}
+    remaining = {(finding.rule, finding.where) for finding in check(read(copy)).findings}
     assert not {(repair.rule, repair.where) for repair in found.repairs} & remaining
     before, after = (file.read_bytes().decode("utf-8", "replace").split("\n") for file in (path, copy))
     assert len(before) == len(after)

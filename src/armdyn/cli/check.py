@@ -104,7 +104,7 @@ def _advice(error: ArmdynError) -> str:
 def _status(result: Checkup | ArmdynError) -> int:
     if isinstance(result, Exception):
         return UNREADABLE
-    return CLEAN if result.ok else FINDINGS
+    return CLEAN if result.fine else FINDINGS
 
 
 def _record(results: list[tuple[str, Checkup | ArmdynError]]) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _print(out: Console, file: str, result: Checkup | ArmdynError, several: bool
         return
     from rich.text import Text
 
-    verdict = ("clean", "bold green") if result.ok else ("findings", "bold red")
+    verdict = ("clean", "bold green") if result.fine else ("findings", "bold red")
     name = file if several or result.robot == file else f"{result.robot} ({file})"
     out.print(Text.assemble(verdict, "  ", (name, "bold"), f": {result.summary}"), soft_wrap=True)
     show_findings(out, result)

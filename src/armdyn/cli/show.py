@@ -54,7 +54,7 @@ def show(
     from armdyn.doctor import check
 
     checkup = check(robot)
-    if not checkup.ok:
+    if not checkup.fine:
         out.print(f"[yellow]Check-up: {checkup.summary}.[/] Details: armdyn check {RUNNING.get().robot}", markup=True)
 
 

@@ -38,7 +38,7 @@ def study(
         checkup = check(robot)
         result = run(robot, folder, say)
     _print_facts(screen, robot.name, result.facts)
-    if not checkup.ok:
+    if not checkup.fine:
         show_findings(screen, checkup)
     show(screen, result.poses)
     if result.agrees is not None:

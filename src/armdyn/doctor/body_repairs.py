@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import Vec3
-from armdyn.doctor.body_slips import ENTRIES, Change, Entries, changes
 from armdyn.doctor.body_hypotheses import entries_of, with_entries
-from armdyn.doctor.shapes import Shapes
-from armdyn.doctor.proposals import Confidence, Proposal, Repair, edit, named, shown
-from armdyn.findings import Finding
+from armdyn.doctor.body_slips import ENTRIES, Change, Entries, changes
 from armdyn.doctor.inertia_checks import inertia_findings
+from armdyn.doctor.proposals import Confidence, Proposal, Repair, edit, named, shown
+from armdyn.doctor.shapes import Shapes
+from armdyn.findings import Finding
 from armdyn.robot.parts import Joint
 from armdyn.robot.physical import PUBLISHED
 from armdyn.robot.robot import Robot

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
 from armdyn.algebra import Scalar, Vec3
 from armdyn.doctor.inertia_checks import inertia_findings, travel
 from armdyn.findings import FILE_NOTE, Checkup, Finding, Severity, listed, sorted_by_severity
+from armdyn.formats import read
 from armdyn.robot.describe import pi_fraction
 from armdyn.robot.limits import UNITS
 from armdyn.robot.links import WORLD
@@ -29,8 +31,20 @@ CLOSURE = 1e-6
 """Part of the longest side by which a loop may fail to close: files give lengths to six digits."""
 
 
-def check(robot: Robot) -> Checkup:
-    """Check a robot's description; the findings come with the most severe first."""
+def check(robot: Robot | str | Path) -> Checkup:
+    """Report what is invalid or suspicious in a robot's description; the findings come with the most severe first.
+
+    robot: a Robot, a file of any format, or a catalog name
+    """
+    robot = robot if isinstance(robot, Robot) else read(robot)
+    known = robot.__dict__.get("_checkup")  # robots are immutable: their findings are kept with them
+    if not isinstance(known, Checkup):
+        known = robot.__dict__["_checkup"] = examine(robot)
+    return known
+
+
+def examine(robot: Robot) -> Checkup:
+    """All rules, applied to one robot."""
     robot = robot.bound()
     rules = (inertia_findings, _gravity, _tool, _angles, _drives, _limits, _missing_limits, _notes)
     with np.errstate(all="ignore"):  # absurd numbers overflow to infinity, and are reported as such

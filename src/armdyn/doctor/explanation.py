@@ -12,8 +12,8 @@ import numpy as np
 from armdyn.doctor.hypotheses import Cause, Gap, Step, bodies_of
 from armdyn.doctor.matching import Match, match
 from armdyn.doctor.readings import States, Variant, random_states
-from armdyn.doctor.structure import permuted, structure
 from armdyn.doctor.search import Found, search, torque_distances
+from armdyn.doctor.structure import permuted, structure
 from armdyn.doctor.table_view import in_order
 from armdyn.doctor.views import View, view
 from armdyn.findings import sentence

@@ -11,12 +11,12 @@ import numpy as np
 
 from armdyn.algebra import Vec3
 from armdyn.doctor.body_repairs import body_repair, missing_mass
-from armdyn.doctor.shapes import Shapes, shapes_of
+from armdyn.doctor.checkup import check
 from armdyn.doctor.proposals import Proposal, Repair, edit, named, shown
 from armdyn.doctor.readings import random_states, robot_torques, uniform
+from armdyn.doctor.shapes import Shapes, shapes_of
 from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup, Finding, sentence
-from armdyn.doctor.checkup import check
 from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, takes
 from armdyn.robot.parts import MAGNITUDES, FreeTransform, Limits, Placement
 from armdyn.robot.right_angles import snap, unrounded

@@ -60,7 +60,7 @@ def view(robot: Robot) -> View:
     findings = checkup.section()
     issues = (Section("Findings", findings.columns, findings.rows),) if findings.rows else ()
     facts = [(label, fact if len(fact) < LONG_FACT else f"{fact[:LONG_FACT]} ...") for label, fact in head(robot)]
-    return View(title(robot), (f"check-up: {checkup.summary}", checkup.ok), facts, (), (first,), (*further, *issues),
+    return View(title(robot), (f"check-up: {checkup.summary}", checkup.fine), facts, (), (first,), (*further, *issues),
                 notes(robot))  # fmt: skip
 
 

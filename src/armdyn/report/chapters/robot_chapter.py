@@ -29,7 +29,7 @@ def checkup(subject: Subject) -> Chapter:
     """Whether the description is physically consistent, complete and plausible."""
     found = check(subject.robot)
     words = "The description was checked for physical consistency, completeness and plausibility."
-    fact = Fact("check-up", found.summary, good=found.ok)
+    fact = Fact("check-up", found.summary, good=found.fine)
     blocks = [html.paragraph(words), html.findings(found)]
     if found.notes:
         own = "One note comes" if len(found.notes) == 1 else f"{len(found.notes)} notes come"
