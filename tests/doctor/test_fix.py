@@ -32,10 +32,10 @@ def arm(folder: Path, *, x: str = "0.2", izz: str = "0.030", roll: str = "0") ->
 def test_a_centre_in_millimetres_is_repaired_and_nothing_else_changes(tmp_path: Path) -> None:
     path = arm(tmp_path, x="200")
     found = armdyn.fix(armdyn.load(path))
-    assert [repair.rule for repair in found.repairs] == ["com-far"] and not found.left
+    assert [repair.rule for repair in found.repairs] == ["units-length"] and not found.left
     assert found.after.fine and not found.before.fine
     copy = tmp_path / "repaired.urdf"
-    found.robot.save(copy)
+    found.save(copy)
     assert copy.read_text(encoding="utf-8").replace('xyz="0.2 0 0"', 'xyz="200 0 0"') == path.read_text(
         encoding="utf-8"
     )
@@ -60,6 +60,6 @@ def test_a_tensor_that_several_mistakes_explain_is_left_alone(tmp_path: Path) ->
 def test_the_verb_writes_a_copy(run: Run, tmp_path: Path) -> None:
     path, copy = arm(tmp_path, x="200"), tmp_path / "repaired.urdf"
     status, text, _ = run("fix", path, "--out", copy)
-    assert status == 1 and "mm instead of m" in " ".join(text.split())
+    assert status == 1 and "centres of mass are in mm" in " ".join(text.split())
     assert armdyn.check(armdyn.load(copy)).fine
     assert run("fix", copy).status == 0

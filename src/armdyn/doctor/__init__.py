@@ -2,8 +2,8 @@
 
 from armdyn.doctor.checkup import check
 from armdyn.doctor.explanation import Explanation, explain
-from armdyn.doctor.hypotheses import Cause
 from armdyn.doctor.proposals import Repair
+from armdyn.doctor.reading import Reading
 from armdyn.doctor.repairs import Fixed, fix
 
-__all__ = ["Cause", "Explanation", "Fixed", "Repair", "check", "explain", "fix"]
+__all__ = ["Explanation", "Fixed", "Reading", "Repair", "check", "explain", "fix"]

@@ -7,20 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from armdyn.algebra import CentralInertia, Mat3, Vec3
-from armdyn.doctor.body_slips import Change, Entries, changes, pairs, repeated
-from armdyn.doctor.hypotheses import (
-    FROM_TORQUES,
-    STRUCTURAL,
-    Candidate,
-    Gap,
-    bodies_of,
-    edit_joint,
-    hypothesis,
-    one,
-)
-from armdyn.doctor.readings import Variant
+from armdyn.doctor.body_slips import Entries, entries_of, other_values, pairs, slips_of, with_entries
+from armdyn.doctor.gap import Gap, bodies_of, edit_joint
+from armdyn.doctor.reading import Reading, hypothesis
 from armdyn.doctor.structure import central, facing, moved, pseudo_inertia
+from armdyn.doctor.variant import Variant
 from armdyn.kinematics.rotations import inverse_pose
 from armdyn.robot.parts import Body, FreeTransform, Joint
 from armdyn.robot.robot import Robot
@@ -31,33 +22,24 @@ PRESENT = 1e-9
 """kg: a body below it has no mass worth a hypothesis."""
 
 
-def entries_of(body: Body) -> Entries:
-    """The inertial entries of a body about its centre of mass."""
-    inertia = body.inertia.about_com()
-    return Entries(float(inertia.mass), np.array([float(x) for x in inertia.com]),
-                   np.array([[float(x) for x in row] for row in inertia.tensor.rows]))  # fmt: skip
-
-
-def with_entries(body: Body, entries: Entries) -> Body:
-    """The body with other inertial entries."""
-    tensor = Mat3(tuple(tuple(float(x) for x in row) for row in entries.tensor))
-    return replace(body, inertia=CentralInertia(entries.mass, Vec3(*map(float, entries.com)), tensor))
-
-
-def becomes(name: str, change: Change) -> Callable[[Variant], Variant]:
-    """The transformation that changes the body of a joint: the same mistake, whatever its entries are by then."""
+def in_body(joint: Joint, slip: Reading) -> Reading:
+    """A reading of entries as a reading of the body of a joint: the same slip, whatever its entries are by then."""
 
     def edited(joint: Joint) -> Joint:
-        again = None if change.reals else repeated(change, entries_of(joint.body))
-        return replace(joint, body=with_entries(joint.body, (again or change).entries))
+        return replace(joint, body=with_entries(joint.body, slip.apply(entries_of(joint.body))))
 
-    return edit_joint(name, edited)
+    return replace(
+        slip,
+        where=(joint.body.name,),
+        what=f"body {joint.body.name!r}: {slip.what}",
+        apply=edit_joint(joint.name, edited),
+    )
 
 
 def _in_body(gap: Gap, link: int, body: str, J: Floats) -> Floats:
     """A pseudo-inertia given in the structure's frame of a link, in the frame of one of its bodies."""
     frame = np.asarray(gap.robot.opened.frames[body].pose.array(), float)
-    return moved(inverse_pose(frame) @ facing(gap.reading_of(link)[0]), J)
+    return moved(inverse_pose(frame) @ facing(gap.sign_and_zero(link)[0]), J)
 
 
 def _wanted(gap: Gap, link: int, joint: Joint) -> Entries:
@@ -68,8 +50,8 @@ def _wanted(gap: Gap, link: int, joint: Joint) -> Entries:
     return Entries(*central(np.where(np.abs(J) < 1e-13 * scale, 0.0, J)))
 
 
-@hypothesis(STRUCTURAL)
-def changed_body(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model")
+def changed_body(gap: Gap) -> Iterator[Reading | tuple[Reading, ...]]:
     """One mistake, or two, in the entries of one body of each link that differs."""
     size = max((float(np.linalg.norm(T[:3, 3])) for T in gap.own.placement), default=0.0) or 1.0
     for link in gap.differences.at(*INERTIAL):
@@ -80,34 +62,28 @@ def changed_body(gap: Gap) -> Iterator[Candidate]:
             yield from _matching(joint, body, _wanted(gap, link, joint), size)
 
 
-def _matching(joint: Joint, body: Entries, wanted: Entries, size: float) -> Iterator[Candidate]:
-    table = list(changes(body, wanted))
-    single = [change for change in table if change.entries.near(wanted, size, body)]
-    for change in single:
-        yield _candidate(joint, change)
-    if single:
-        return
-    yield from (_candidate(joint, change) for change in table if change.reals)  # one entry of several that differ
-    for first, second in pairs(body, wanted, size):
-        yield (*_candidate(joint, first), *_candidate(joint, second))
+def _matching(joint: Joint, body: Entries, wanted: Entries, size: float) -> Iterator[Reading | tuple[Reading, ...]]:
+    values = list(other_values(body, wanted))
+    table = [*slips_of(body), *((reading, reading.apply(body)) for reading in values)]
+    single = [slip for slip, after in table if after.near(wanted, size, body)]
+    for slip in single or values:  # else one entry of several that differ
+        yield in_body(joint, slip)
+    if not single:
+        for first, second in pairs(body, wanted, size):
+            yield in_body(joint, first), in_body(joint, second)
 
 
-def _candidate(joint: Joint, change: Change) -> Candidate:
-    return one(change.kind, (joint.body.name,), f"body {joint.body.name!r}: {change.words}",
-               becomes(joint.name, change), reals=change.reals, options=change.options)  # fmt: skip
-
-
-@hypothesis(FROM_TORQUES)
-def any_body(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("torques", effort=2, fits=True)
+def any_body(gap: Gap) -> Iterator[Reading]:
     """Every mistake that needs no numbers, in every body."""
     for joint in gap.robot.tree:
         if gap.robot.opened.frames[joint.body.name].link >= 0 and abs(entries_of(joint.body).mass) >= PRESENT:
-            for change in changes(entries_of(joint.body)):
-                yield _candidate(joint, change)
+            for slip, _ in slips_of(entries_of(joint.body)):
+                yield in_body(joint, slip)
 
 
-@hypothesis(STRUCTURAL)
-def body_of_the_other(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model")
+def body_of_the_other(gap: Gap) -> Iterator[Reading]:
     """A body of the second model that the first lacks, or has twice."""
     if gap.other is None:
         return
@@ -125,13 +101,13 @@ def body_of_the_other(gap: Gap) -> Iterator[Candidate]:
             again = _copy(tree, partner, joint)
             if again and not known:
                 twice = f"{there} counts twice there, also as {again!r}"
-                yield one("doubled_link", (name,), twice, add(gap, link, J))
+                yield Reading("doubled_link", (name,), twice, add(gap, link, J))
                 continue
             kind = "payload" if name in gap.other.payloads else "dropped_link"
             less = f"{there} {'counts less' if known else 'is missing'} in {gap.first}"
-            yield one(kind, (name,), less, add(gap, link, J))
+            yield Reading(kind, (name,), less, add(gap, link, J))
             more = f"{there} is counted once more in {gap.first}"
-            yield one("doubled_link", (name,), more, add(gap, link, -J), options=2)
+            yield Reading("doubled_link", (name,), more, add(gap, link, -J), options=2)
 
 
 def _copy(robot: Robot, link: int, joint: Joint) -> str:
@@ -139,15 +115,17 @@ def _copy(robot: Robot, link: int, joint: Joint) -> str:
     pose = np.asarray(robot.frames[joint.body.name].pose.array(), float)
     mine = moved(pose, pseudo_inertia(joint.body.inertia.at_origin()))
     for other in bodies_of(robot, link):
-        J = moved(np.asarray(robot.frames[other.body.name].pose.array(), float),
-                  pseudo_inertia(other.body.inertia.at_origin()))  # fmt: skip
+        J = moved(
+            np.asarray(robot.frames[other.body.name].pose.array(), float),
+            pseudo_inertia(other.body.inertia.at_origin()),
+        )
         if other is not joint and np.abs(J - mine).max() <= 1e-9 * np.abs(mine).max():
             return other.body.name
     return ""
 
 
-@hypothesis(STRUCTURAL)
-def payload(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model")
+def payload(gap: Gap) -> Iterator[Reading]:
     """One more body, or one fewer, on a link: what is missing there is a physically consistent body."""
     for link in gap.differences.at(*INERTIAL):
         missing = gap.differences.bodies[link] - gap.own.bodies[link]
@@ -159,9 +137,14 @@ def payload(gap: Gap) -> Iterator[Candidate]:
                 continue
             point = moments[2] <= rounding
             carrier = gap.robot.opened.joints[link].body.name
-            yield one("payload", (carrier,), f"{side} carries {m:.4g} kg more on {carrier!r}: a "
-                      f"{'point mass' if point else 'body'} at a distance of {np.linalg.norm(c):.3g} m from the joint",
-                      add(gap, link, missing), reals=4 if point else 9)  # fmt: skip
+            yield Reading(
+                "payload",
+                (carrier,),
+                f"{side} carries {m:.4g} kg more on {carrier!r}: a "
+                f"{'point mass' if point else 'body'} at a distance of {np.linalg.norm(c):.3g} m from the joint",
+                add(gap, link, missing),
+                reals=4 if point else 9,
+            )
 
 
 def add(gap: Gap, link: int, J: Floats) -> Callable[[Variant], Variant]:

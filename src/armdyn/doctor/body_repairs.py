@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from armdyn.algebra import Vec3
-from armdyn.doctor.body_hypotheses import entries_of, with_entries
-from armdyn.doctor.body_slips import ENTRIES, Change, Entries, changes
+from armdyn.doctor.body_slips import ENTRIES, Entries, entries_of, slips_of, with_entries
 from armdyn.doctor.inertia_checks import inertia_findings
 from armdyn.doctor.proposals import Confidence, Proposal, Repair, edit, named, shown
 from armdyn.doctor.shapes import Shapes
 from armdyn.findings import Finding
 from armdyn.robot.parts import Joint
-from armdyn.robot.physical import PUBLISHED
+from armdyn.robot.physical import PUBLISHED, is_consistent
 from armdyn.robot.robot import Robot
 
 WHOLE = ("product_sign", "entry_order", "inertia_point", "units_tensor", "units_mass", "units_length")
@@ -30,12 +29,22 @@ MORE_LIKELY = 3.0
 """How much nearer to the body's shape the best repair must be than the next, as a factor of their distances."""
 TWIN, ALIKE = 0.02, 0.1
 """Parts by which mass and centre of two twin bodies differ at most, and their tensors."""
+EXACT = 1e-9
+"""Part of the largest moment by which a repaired tensor may fail."""
 LIKE = 10.0
 """Factor within which sizes of neighbouring bodies are alike."""
 SIZES = ("gyration-large", "gyration-small", "com-far")
 """Rules of findings about sizes: undone is a unit there, in the others a mistake of the tensor."""
 MISTAKES = ("product_sign", "entry_order", "inertia_point", "decimal")
 UNITS = ("units_tensor", "units_mass", "units_length", "inertia_point", "decimal")
+
+
+class Undone(NamedTuple):
+    """A slip that was undone: its kind and words, and the entries of the body without it."""
+
+    kind: str
+    words: str
+    entries: Entries
 
 
 def body_repair(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | str:
@@ -47,20 +56,31 @@ def body_repair(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | st
     body = entries_of(joint.body)
     slight = _rounding(body)
     if finding.rule in ("triangle", "not-positive") and slight is not None:
-        change = Change("rounding", "the tensor is the nearest physically consistent one", slight)
+        change = Undone("rounding", "the tensor is the nearest physically consistent one", slight)
         return _proposal(finding, joint, change, "the entries violate it by what rounding explains", "high")
     if np.ptp(body.tensor) == 0:
         return "a placeholder: all six entries are the same, and the right ones do not follow from the file"
     passing, twin = _passing(robot, joint, body, finding), _twin(robot, joint)
     like = _as_twin(passing, body, twin[1]) if twin is not None else []
     if twin is not None and len(like) == 1:
-        return _proposal(finding, joint, like[0], f"body {twin[0]!r}, of the same mass and centre, has these entries; "
-                         f"undoing one mistake ({_word(like[0])}) gives them", "high")  # fmt: skip
+        return _proposal(
+            finding,
+            joint,
+            like[0],
+            f"body {twin[0]!r}, of the same mass and centre, has these entries; "
+            f"undoing one mistake ({_word(like[0])}) gives them",
+            "high",
+        )
     whole = [change for change in passing if change.kind in WHOLE]
     found = whole or passing
     if len(found) == 1:
-        return _proposal(finding, joint, found[0], f"undoing one mistake ({_word(found[0])}) makes the body plausible; "
-                         "no other single mistake does", "high" if whole else "medium")  # fmt: skip
+        return _proposal(
+            finding,
+            joint,
+            found[0],
+            f"undoing one mistake ({_word(found[0])}) makes the body plausible; no other single mistake does",
+            "high" if whole else "medium",
+        )
     if not found:
         return "no single mistake explains it"
     best = shapes.nearest(name, [change.entries for change in found])
@@ -68,8 +88,14 @@ def body_repair(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | st
         index, distances = best
         others = min((d for k, d in enumerate(distances) if k != index), default=math.inf)
         if distances[index] <= FAR and (others > MORE_LIKELY * distances[index] or others > distances[index] + 2.0):
-            return _proposal(finding, joint, found[index], f"of {len(found)} mistakes that explain it, only this one "
-                             "agrees with the body's shape at uniform density", "medium")  # fmt: skip
+            return _proposal(
+                finding,
+                joint,
+                found[index],
+                f"of {len(found)} mistakes that explain it, only this one "
+                "agrees with the body's shape at uniform density",
+                "medium",
+            )
     kinds = ", ".join(dict.fromkeys(_word(change) for change in found))
     several = "several mistakes explain it" if "," in kinds else "it can be undone in several ways"
     if best is not None and min(best[1]) > FAR:
@@ -85,7 +111,7 @@ MISTAKE = {
     "units_tensor": "a tensor in another unit",
     "units_mass": "a mass in another unit",
     "units_length": "a centre of mass in another unit",
-    "rounding": "a tensor rounded beyond the possible",
+    "rounding": "rounding has made the inertia tensor unphysical",
     "missing_mass": "a missing mass",
 }
 
@@ -101,13 +127,17 @@ def _twin(robot: Robot, joint: Joint) -> tuple[str, Entries] | None:
         if f"body {other.body.name!r}" in known:
             continue
         size = max(float(np.linalg.norm(body.com)), 1e-3)
-        same = abs(found.mass - body.mass) <= TWIN * body.mass and np.ptp(found.tensor) > 0 and consistent(found.tensor)
+        same = (
+            abs(found.mass - body.mass) <= TWIN * body.mass
+            and np.ptp(found.tensor) > 0
+            and is_consistent(found.tensor, EXACT)
+        )
         if other is not joint and same and np.abs(np.abs(found.com) - np.abs(body.com)).max() <= TWIN * size:
             return other.body.name, found
     return None
 
 
-def _as_twin(found: list[Change], body: Entries, twin: Entries) -> list[Change]:
+def _as_twin(found: list[Undone], body: Entries, twin: Entries) -> list[Undone]:
     """Changes of the tensor alone that make it that of the twin, up to signs of products; none if it is so already."""
 
     def alike(e: Entries) -> bool:
@@ -120,7 +150,7 @@ def _as_twin(found: list[Change], body: Entries, twin: Entries) -> list[Change]:
     return [c for c in of_tensor if alike(c.entries)]
 
 
-def _word(change: Change) -> str:
+def _word(change: Undone) -> str:
     return MISTAKE.get(change.kind, change.kind.replace("_", " "))
 
 
@@ -134,31 +164,34 @@ def _became(before: Entries, after: Entries) -> str:
     return ", ".join([*parts, *([f"{', '.join(moved)} kg m^2"] if moved else [])])
 
 
-def _unit(change: Change) -> str:
+def _unit(change: Undone) -> str:
     """The unit in which a value was given, if the repair is one of units: `: given in mm instead of m`."""
     large = "times as large" in change.words
     known = change.kind.startswith("units") and ": " in change.words
     return f": {'too small by this factor' if large else 'given in ' + change.words.split(': ')[1]}" if known else ""
 
 
-def _proposal(finding: Finding, joint: Joint, change: Change, evidence: str, confidence: Confidence) -> Proposal:
+def _proposal(finding: Finding, joint: Joint, change: Undone, evidence: str, confidence: Confidence) -> Proposal:
     what = _became(entries_of(joint.body), change.entries) + _unit(change)
     repair = Repair(finding.rule, finding.where, _word(change), what, evidence, confidence)
     return Proposal(repair, edit(joint.name, lambda j: replace(j, body=with_entries(j.body, change.entries))))
 
 
-def _passing(robot: Robot, joint: Joint, body: Entries, finding: Finding) -> list[Change]:
+def _passing(robot: Robot, joint: Joint, body: Entries, finding: Finding) -> list[Undone]:
     """Repairs of one body after which the check-up has nothing against it, each result once."""
-    kept: list[Change] = []
-    for change in changes(body):
+    kept: list[Undone] = []
+    for change in (Undone(slip.kind, slip.what, after) for slip, after in slips_of(body)):
         kinds = UNITS if finding.rule in SIZES else MISTAKES
-        if change.kind not in kinds or not consistent(change.entries.tensor) or change.entries.mass <= 0:
+        if change.kind not in kinds or not is_consistent(change.entries.tensor, EXACT) or change.entries.mass <= 0:
             continue
         if finding.rule in SIZES and not _concerns(finding.rule, body, change.entries):
             continue
-        if any(np.allclose(change.entries.tensor, other.entries.tensor, rtol=1e-9)
-               and change.entries.mass == other.entries.mass and (change.entries.com == other.entries.com).all()
-               for other in kept):  # fmt: skip
+        if any(
+            np.allclose(change.entries.tensor, other.entries.tensor, rtol=1e-9)
+            and change.entries.mass == other.entries.mass
+            and (change.entries.com == other.entries.com).all()
+            for other in kept
+        ):
             continue
         after = edit(joint.name, lambda j, c=change: replace(j, body=with_entries(j.body, c.entries)))(robot)  # type: ignore[misc]
         if any(f.where == finding.where and f.severity != "note" for f in inertia_findings(after.opened)):
@@ -203,13 +236,6 @@ def _like_neighbours(robot: Robot, joint: Joint, after: Entries) -> bool:
     return True
 
 
-def consistent(T: np.ndarray[Any, Any]) -> bool:
-    """Whether a tensor is that of a body: principal moments of mass not negative."""
-    moments = np.linalg.eigvalsh(T)
-    scale = float(np.abs(moments).max())
-    return bool(moments[0] > 0 and moments[2] <= moments[0] + moments[1] + 1e-9 * scale)
-
-
 def _rounding(body: Entries) -> Entries | None:
     """The nearest physically consistent body, if rounding explains the difference."""
     T = body.tensor
@@ -236,6 +262,11 @@ def missing_mass(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | s
     low, high = shapes.density
     if not low <= mass / shape.volume <= high:
         return f"with the body's shape the tensor asks for {mass:g} kg, which is not plausible beside the other bodies"
-    change = Change("missing_mass", f"the mass is {mass:g} kg", replace(body, mass=mass, com=shape.com))
-    return _proposal(finding, joint, change, "tensor and shape of the body agree at this mass, and its density is like "
-                     "that of its neighbours", "medium")  # fmt: skip
+    change = Undone("missing_mass", f"the mass is {mass:g} kg", replace(body, mass=mass, com=shape.com))
+    return _proposal(
+        finding,
+        joint,
+        change,
+        "tensor and shape of the body agree at this mass, and its density is like that of its neighbours",
+        "medium",
+    )

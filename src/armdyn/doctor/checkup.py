@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from armdyn.algebra import Scalar, Vec3
+from armdyn.doctor import description_hypotheses
 from armdyn.doctor.inertia_checks import inertia_findings, travel
+from armdyn.doctor.plausibility import slips
 from armdyn.findings import FILE_NOTE, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.formats import read
 from armdyn.robot.describe import pi_fraction
@@ -27,6 +30,7 @@ STRONGEST_GRAVITY = 30.0
 """m/s^2. More than on any planet with a surface: a unit other than m/s^2 (981 cm/s^2, 386 in/s^2)."""
 MANY_TURNS = 6 * math.pi
 """rad. A joint range beyond three turns to one side is more often given in degrees."""
+assert description_hypotheses  # they register themselves
 CLOSURE = 1e-6
 """Part of the longest side by which a loop may fail to close: files give lengths to six digits."""
 
@@ -36,20 +40,75 @@ def check(robot: Robot | str | Path) -> Checkup:
 
     robot: a Robot, a file of any format, or a catalog name
     """
-    robot = robot if isinstance(robot, Robot) else read(robot)
+    robot = as_robot(robot)
     known = robot.__dict__.get("_checkup")  # robots are immutable: their findings are kept with them
     if not isinstance(known, Checkup):
         known = robot.__dict__["_checkup"] = examine(robot)
     return known
 
 
+def as_robot(robot: Robot | str | Path) -> Robot:
+    """The robot, read without judging its physics if it is a file or a catalog name."""
+    return robot if isinstance(robot, Robot) else read(robot)
+
+
 def examine(robot: Robot) -> Checkup:
     """All rules, applied to one robot."""
     robot = robot.bound()
-    rules = (inertia_findings, _gravity, _tool, _angles, _drives, _limits, _missing_limits, _notes)
+    rules = (_gravity, _tool, _angles, _drives, _limits, _missing_limits, _notes)
     with np.errstate(all="ignore"):  # absurd numbers overflow to infinity, and are reported as such
         findings = [finding for rule in rules for finding in rule(robot.opened)]
-        return Checkup(robot.name, sorted_by_severity([*findings, *_loops(robot)]))
+        findings += [*_slips_and_bodies(robot), *_loops(robot)]
+        return Checkup(robot.name, sorted_by_severity(findings))
+
+
+# Units, columns and bodies -----------------------------------------------------------------------------------------
+
+
+def _slips_and_bodies(robot: Robot) -> Iterator[Finding]:
+    """Slips of a whole description, and of bodies what these do not explain.
+
+    Bodies are judged under the readings found, because a wrong unit makes all of them odd; a slip of one body is the
+    cause of the finding on that body.
+    """
+    found = slips(robot)
+    bodies = {f"body {joint.body.name!r}" for joint in robot.tree}
+    single = {f"body {reading.where[0]!r}": reading for reading in found if f"body {reading.where[0]!r}" in bodies}
+    read_so = robot
+    for reading in found:
+        if reading not in single.values():
+            yield Finding(
+                reading.kind.replace("_", "-"),
+                "suspicious",
+                ", ".join(reading.where),
+                reading.what,
+                "sizes, masses and densities of a real robot",
+                cause=CAUSES.get(reading.kind, "a slip"),
+                advice="Correct the file, or let `armdyn fix` do it",
+            )
+            read_so = reading.apply(read_so)
+    for finding in inertia_findings(read_so.opened):
+        reading = single.pop(finding.where, None) if finding.severity != "note" else None
+        yield finding if reading is None else replace(finding, cause=reading.what)
+    for where, reading in single.items():
+        yield Finding(
+            reading.kind.replace("_", "-"),
+            "suspicious",
+            where,
+            reading.what,
+            "the body fits the other links",
+            cause="another unit in one place",
+            advice="Correct the file, or let `armdyn fix` do it",
+        )
+
+
+CAUSES = {
+    "units_length": "a table or drawing in another unit",
+    "units_angle": "degrees instead of radians",
+    "swapped_columns": "another order of the columns in the source",
+    "com_frame": "centres of mass in the frames of another convention",
+    "angle_sign": "another direction of the axis in the source",
+}
 
 
 # Gravity and tool --------------------------------------------------------------------------------------------------
@@ -60,30 +119,63 @@ def _gravity(robot: Robot) -> Iterator[Finding]:
     size = math.hypot(x, y, z)
     condition = "gravity is the acceleration of free fall in world axes, (0, 0, -9.81) m/s^2 by default"
     if size == 0:
-        yield Finding("zero-gravity", "note", "gravity", "there is no gravity", condition,
-                      advice="Right for a robot in space or one that moves in a horizontal plane.")  # fmt: skip
+        yield Finding(
+            "zero-gravity",
+            "note",
+            "gravity",
+            "there is no gravity",
+            condition,
+            advice="Right for a robot in space or one that moves in a horizontal plane.",
+        )
     elif z > math.hypot(x, y):
-        yield Finding("gravity-up", "suspicious", "gravity", f"gravity points up ({z:g} m/s^2 along z)", condition, z,
-                      "m/s^2", "the opposite vector was given: the acceleration of the base that stands for gravity",
-                      f"Give ({_g(-x)}, {_g(-y)}, {_g(-z)}); the base of a robot on the ceiling is rotated, not "
-                      "gravity")  # fmt: skip
+        yield Finding(
+            "gravity-up",
+            "suspicious",
+            "gravity",
+            f"gravity points up ({z:g} m/s^2 along z)",
+            condition,
+            z,
+            "m/s^2",
+            "the opposite vector was given: the acceleration of the base that stands for gravity",
+            f"Give ({_g(-x)}, {_g(-y)}, {_g(-z)}); the base of a robot on the ceiling is rotated, not gravity",
+        )
     if size > STRONGEST_GRAVITY:
-        yield Finding("gravity-size", "suspicious", "gravity", f"gravity is {size:g} m/s^2", condition, size, "m/s^2",
-                      "another unit, such as cm/s^2 or in/s^2", "Give it in m/s^2")  # fmt: skip
+        yield Finding(
+            "gravity-size",
+            "suspicious",
+            "gravity",
+            f"gravity is {size:g} m/s^2",
+            condition,
+            size,
+            "m/s^2",
+            "another unit, such as cm/s^2 or in/s^2",
+            "Give it in m/s^2",
+        )
 
 
 def _tool(robot: Robot) -> Iterator[Finding]:
     if robot.n == 0:
-        yield Finding("no-joints", "suspicious", "robot", "no joint is movable",
-                      "at least one revolute or prismatic joint",
-                      cause="all joints are fixed or locked", advice="Check the joint types")  # fmt: skip
+        yield Finding(
+            "no-joints",
+            "suspicious",
+            "robot",
+            "no joint is movable",
+            "at least one revolute or prismatic joint",
+            cause="all joints are fixed or locked",
+            advice="Check the joint types",
+        )
     elif robot.frame("tool").link == WORLD:
         carrier = robot.tool_body
         severity: Severity = "note" if robot.tool_on is None else "suspicious"
-        yield Finding("tool-stands-still", severity, "tool",
-                      f"the tool frame, on {carrier!r}, is not moved by any joint",
-                      "the tool is on a moving body", cause="the tool is on the last body of the file by default, or a "
-                      "name is wrong", advice="Name the body that carries the tool (tool.on, or tip=)")  # fmt: skip
+        yield Finding(
+            "tool-stands-still",
+            severity,
+            "tool",
+            f"the tool frame, on {carrier!r}, is not moved by any joint",
+            "the tool is on a moving body",
+            cause="the tool is on the last body of the file by default, or a name is wrong",
+            advice="Name the body that carries the tool (tool.on, or tip=)",
+        )
 
 
 def _g(x: float) -> str:
@@ -125,10 +217,17 @@ def _off(where: str, angles: list[tuple[str, Scalar]], lever: float) -> Iterator
     ]
     off = sum(abs(angle - snapped) for _, angle, snapped in near)
     value, unit = (off * lever, "m at the tool, at most") if lever > 0 else (off, "rad")
-    yield Finding("angle-off", "note", where, "; ".join(shown), "an exact multiple of pi/2 makes exact zeros and "
-                  "shorter equations", value, unit,
-                  "an angle that was rounded (or a calibrated angle)",
-                  f"Write {' and '.join(dict.fromkeys(_shown(s) for _, _, s in near))}, if that is meant")  # fmt: skip
+    yield Finding(
+        "angle-off",
+        "note",
+        where,
+        "; ".join(shown),
+        "an exact multiple of pi/2 makes exact zeros and shorter equations",
+        value,
+        unit,
+        "an angle that was rounded (or a calibrated angle)",
+        f"Write {' and '.join(dict.fromkeys(_shown(s) for _, _, s in near))}, if that is meant",
+    )
 
 
 def _shown(angle: float) -> str:
@@ -172,35 +271,75 @@ def _friction(joint: Joint, friction: Friction) -> Iterator[Finding]:
     for key, unit in units.items():
         value = float(getattr(friction, key))
         if value < 0:
-            yield Finding("negative-friction", "suspicious", where, f"{key} friction is {value:g} {unit}",
-                          "friction dissipates energy: not negative", value, unit,
-                          "a wrong sign, or a value identified from too little motion", "Give its magnitude; the model "
-                          "opposes the motion")  # fmt: skip
+            yield Finding(
+                "negative-friction",
+                "suspicious",
+                where,
+                f"{key} friction is {value:g} {unit}",
+                "friction dissipates energy: not negative",
+                value,
+                unit,
+                "a wrong sign, or a value identified from too little motion",
+                "Give its magnitude; the model opposes the motion",
+            )
     static, coulomb = float(friction.static), float(friction.coulomb)
     if 0 < static < coulomb:
-        yield Finding("static-below-coulomb", "suspicious", where, f"static friction ({static:g} {force}) is below "
-                      f"Coulomb friction ({coulomb:g} {force})", "static >= coulomb", coulomb - static, force,
-                      "the two were swapped", "Swap them, or omit static")  # fmt: skip
+        yield Finding(
+            "static-below-coulomb",
+            "suspicious",
+            where,
+            f"static friction ({static:g} {force}) is below Coulomb friction ({coulomb:g} {force})",
+            "static >= coulomb",
+            coulomb - static,
+            force,
+            "the two were swapped",
+            "Swap them, or omit static",
+        )
     if static > coulomb and float(friction.stribeck) == 0:
-        yield Finding("stribeck-missing", "suspicious", where, "static friction is given without a Stribeck velocity",
-                      "stribeck > 0 where static > coulomb", static - coulomb, force,
-                      "the velocity is missing", "Give stribeck, or omit static")  # fmt: skip
+        yield Finding(
+            "stribeck-missing",
+            "suspicious",
+            where,
+            "static friction is given without a Stribeck velocity",
+            "stribeck > 0 where static > coulomb",
+            static - coulomb,
+            force,
+            "the velocity is missing",
+            "Give stribeck, or omit static",
+        )
 
 
 def _elastic(joint: Joint, spring: Elastic) -> Iterator[Finding]:
     where = f"joint {joint.name!r}, elastic"
     damping = float(spring.damping)
     if damping < 0:
-        yield Finding("negative-damping", "suspicious", where, f"the spring's damping is {damping:g}", "damping >= 0",
-                      damping, "", "a wrong sign", "Give its magnitude")  # fmt: skip
+        yield Finding(
+            "negative-damping",
+            "suspicious",
+            where,
+            f"the spring's damping is {damping:g}",
+            "damping >= 0",
+            damping,
+            "",
+            "a wrong sign",
+            "Give its magnitude",
+        )
 
 
 def _rotor(joint: Joint, rotor: Rotor) -> Iterator[Finding]:
     where = f"joint {joint.name!r}, rotor"
     if float(rotor.ratio) == 0:
-        yield Finding("zero-ratio", "suspicious", where, "the gear ratio is 0, so the rotor never turns",
-                      "ratio = motor speed over joint speed, not 0", 0.0, "", "the ratio is missing or inverted",
-                      "Give the ratio, 1 for a direct drive")  # fmt: skip
+        yield Finding(
+            "zero-ratio",
+            "suspicious",
+            where,
+            "the gear ratio is 0, so the rotor never turns",
+            "ratio = motor speed over joint speed, not 0",
+            0.0,
+            "",
+            "the ratio is missing or inverted",
+            "Give the ratio, 1 for a direct drive",
+        )
 
 
 # Limits ------------------------------------------------------------------------------------------------------------
@@ -220,28 +359,48 @@ def _range(joint: Joint, limits: Limits) -> Iterator[Finding]:
     lower, upper = float(limits.lower), float(limits.upper)
     if lower >= upper:
         same = lower == upper
-        yield Finding("range-empty" if same else "range-inverted", "suspicious", where,
-                      f"the range of position is {'empty' if same else 'inverted'}: from {lower:g} to {upper:g} {unit}",
-                      "lower < upper", lower - upper, unit,
-                      "limits that were never filled in" if same else "the two were swapped",
-                      "Give the range, or make the joint fixed" if same else "Swap lower and upper")  # fmt: skip
+        yield Finding(
+            "range-empty" if same else "range-inverted",
+            "suspicious",
+            where,
+            f"the range of position is {'empty' if same else 'inverted'}: from {lower:g} to {upper:g} {unit}",
+            "lower < upper",
+            lower - upper,
+            unit,
+            "limits that were never filled in" if same else "the two were swapped",
+            "Give the range, or make the joint fixed" if same else "Swap lower and upper",
+        )
     elif joint.kind == "revolute" and max(abs(lower), abs(upper)) > MANY_TURNS:
-        yield Finding("range-in-degrees", "note", where, f"the range goes from {lower:g} to {upper:g} rad: "
-                      f"{(upper - lower) / (2 * math.pi):.0f} turns", "limits in rad",
-                      max(abs(lower), abs(upper)), "rad", "degrees instead of radians, or a joint without end stops",
-                      "Convert degrees to radians; omit lower and upper if it turns freely")  # fmt: skip
+        yield Finding(
+            "range-in-degrees",
+            "note",
+            where,
+            f"the range goes from {lower:g} to {upper:g} rad: {(upper - lower) / (2 * math.pi):.0f} turns",
+            "limits in rad",
+            max(abs(lower), abs(upper)),
+            "rad",
+            "degrees instead of radians, or a joint without end stops",
+            "Convert degrees to radians; omit lower and upper if it turns freely",
+        )
 
 
 def _largest_values(joint: Joint, limits: Limits) -> Iterator[Finding]:
     for key in MAGNITUDES:
         value, unit = getattr(limits, key), getattr(UNITS[joint.kind], "torque" if key == "continuous" else key)
         if value is not None and float(value) <= 0:
-            yield Finding("zero-limit" if value == 0 else "negative-limit", "suspicious",
-                          f"joint {joint.name!r}, limits",
-                          f"the {key} limit is {float(value):g} {unit}: the joint cannot move"
-                          if value == 0 else f"the {key} limit is negative", f"{key} > 0", float(value), unit,
-                          "a limit never filled in" if value == 0 else "limits are magnitudes, in both directions",
-                          "Give the limit, or omit it")  # fmt: skip
+            yield Finding(
+                "zero-limit" if value == 0 else "negative-limit",
+                "suspicious",
+                f"joint {joint.name!r}, limits",
+                f"the {key} limit is {float(value):g} {unit}: the joint cannot move"
+                if value == 0
+                else f"the {key} limit is negative",
+                f"{key} > 0",
+                float(value),
+                unit,
+                "a limit never filled in" if value == 0 else "limits are magnitudes, in both directions",
+                "Give the limit, or omit it",
+            )
 
 
 def _missing_limits(robot: Robot) -> Iterator[Finding]:
@@ -265,9 +424,17 @@ def _missing_limits(robot: Robot) -> Iterator[Finding]:
         for names, keys in together.items()
     ]
     count = len(set().union(*missing.values()))
-    yield Finding("missing-limits", "note", "limits", "; ".join(texts), "limits of position, velocity and torque",
-                  count, f"of {robot.n} joints", "the source gives none",
-                  "Add limits to the joints if motions are to be planned or actuators sized")  # fmt: skip
+    yield Finding(
+        "missing-limits",
+        "note",
+        "limits",
+        "; ".join(texts),
+        "limits of position, velocity and torque",
+        count,
+        f"of {robot.n} joints",
+        "the source gives none",
+        "Add limits to the joints if motions are to be planned or actuators sized",
+    )
 
 
 # Loops and notes ---------------------------------------------------------------------------------------------------
@@ -278,16 +445,29 @@ def _loops(robot: Robot) -> Iterator[Finding]:
         where = f"loop {loop.name!r}"
         first, second = robot.opened.frames[loop.first], robot.opened.frames[loop.second]
         if first.link == second.link:
-            yield Finding("loop-in-one-link", "suspicious", where, f"{loop.first!r} and {loop.second!r} do not move "
-                          "relative to each other", "a loop closes between two moving links",
-                          cause="a wrong body name", advice="Name the two bodies that the loop connects")  # fmt: skip
+            yield Finding(
+                "loop-in-one-link",
+                "suspicious",
+                where,
+                f"{loop.first!r} and {loop.second!r} do not move relative to each other",
+                "a loop closes between two moving links",
+                cause="a wrong body name",
+                advice="Name the two bodies that the loop connects",
+            )
             continue
         gap = _gap(robot.opened, loop)
         if gap > 0:
-            yield Finding("loop-out-of-reach", "suspicious", where, "its two ends cannot meet in any configuration: "
-                          "one side is longer than all the others together",
-                          "the longest side is at most the sum of the others",
-                          gap, "m", "a wrong length or end placement", "Check first_at and second_at")  # fmt: skip
+            yield Finding(
+                "loop-out-of-reach",
+                "suspicious",
+                where,
+                "its two ends cannot meet in any configuration: one side is longer than all the others together",
+                "the longest side is at most the sum of the others",
+                gap,
+                "m",
+                "a wrong length or end placement",
+                "Check first_at and second_at",
+            )
 
 
 def _gap(robot: Robot, loop: Loop) -> float:

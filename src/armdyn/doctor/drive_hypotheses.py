@@ -8,17 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armdyn.algebra import Vec3
-from armdyn.doctor.hypotheses import (
-    FROM_TORQUES,
-    STRUCTURAL,
-    Candidate,
-    Gap,
-    bodies_of,
-    edit_joints,
-    hypothesis,
-    one,
-)
-from armdyn.doctor.readings import Variant
+from armdyn.doctor.gap import Gap, bodies_of, edit_joints
+from armdyn.doctor.reading import Reading, hypothesis
+from armdyn.doctor.variant import Variant
 from armdyn.findings import listed
 from armdyn.robot.parts import Friction, Joint, Rotor, Spring
 from armdyn.typing import Floats
@@ -58,8 +50,8 @@ DRIVES = {
 }
 
 
-@hypothesis(STRUCTURAL)
-def drives(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model")
+def drives(gap: Gap) -> Iterator[Reading]:
     """Numbers of drives that one model has and the other has not, or has otherwise: all joints at once."""
     assert gap.target is not None
     for name, drive in DRIVES.items():
@@ -70,8 +62,13 @@ def drives(gap: Gap) -> Iterator[Candidate]:
         mine, other = gap.own.drives[name][list(joints)], gap.target.drives[name][list(joints)]
         edits = {gap.own.names[k]: _taking(drive, gap.partners[k]) for k in joints}
         factor = "" if not _one_factor(mine, other) else f"; all by the same factor, {_one_factor(mine, other):.6g}"
-        yield one(drive.kind, tuple(names), f"{_sides(gap, drive.words, mine, other, drive.unit)}: joints "
-                  f"{listed(names)}{factor}", edit_joints(edits), reals=1)  # fmt: skip
+        yield Reading(
+            drive.kind,
+            tuple(names),
+            f"{_sides(gap, drive.words, mine, other, drive.unit)}: joints {listed(names)}{factor}",
+            edit_joints(edits),
+            reals=1,
+        )
 
 
 def _taking(drive: _Drive, partner: Joint) -> Callable[[Joint], Joint]:
@@ -100,8 +97,8 @@ def _from_to(values: Floats) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-@hypothesis(STRUCTURAL)
-def gravity_compensation(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model")
+def gravity_compensation(gap: Gap) -> Iterator[Reading]:
     """Bodies whose weight is carried in one model only."""
     if gap.other is None:
         return
@@ -116,8 +113,13 @@ def gravity_compensation(gap: Gap) -> Iterator[Candidate]:
             edits[joint.name] = _compensated(share)
     names = [gap.own.names[k] for k in links]
     one_side = gap.first if not gap.other.features.get("gravity_compensation") else gap.second
-    yield one("gravity_compensation", tuple(names), f"gravity compensation of the links of {listed(names)} differs: "
-              f"{one_side} has it", edit_joints(edits), reals=1)  # fmt: skip
+    yield Reading(
+        "gravity_compensation",
+        tuple(names),
+        f"gravity compensation of the links of {listed(names)} differs: {one_side} has it",
+        edit_joints(edits),
+        reals=1,
+    )
 
 
 def _compensated(share: object) -> Callable[[Joint], Joint]:
@@ -131,21 +133,21 @@ def _gravity(vector: Floats) -> Callable[[Variant], Variant]:
     return lambda variant: replace(variant, robot=replace(variant.robot, gravity=Vec3(*map(float, vector))))
 
 
-def _vectors(gap: Gap, mine: Floats, other: Floats) -> Iterator[Candidate]:
+def _vectors(gap: Gap, mine: Floats, other: Floats) -> Iterator[Reading]:
     first, second = (f"({', '.join(f'{x:.5g}' for x in v)})" for v in (mine, other))
     words = f"{first} in {gap.first}, {second} in {gap.second}"
     if np.allclose(mine, -other, rtol=1e-6):
-        yield one("gravity_sign", ("gravity",), f"gravity points the opposite way: {words}", _gravity(other))
+        yield Reading("gravity_sign", ("gravity",), f"gravity points the opposite way: {words}", _gravity(other))
         return
     if not other.any():
-        yield one("gravity", ("gravity",), f"{gap.second} has no gravity", _gravity(other))
+        yield Reading("gravity", ("gravity",), f"{gap.second} has no gravity", _gravity(other))
         return
     fitted = 1 if np.allclose(np.cross(mine, other), 0, atol=1e-6 * float(mine @ mine) + 1e-12) else 3
-    yield one("gravity", ("gravity",), f"gravity differs: {words} m/s^2", _gravity(other), reals=fitted)
+    yield Reading("gravity", ("gravity",), f"gravity differs: {words} m/s^2", _gravity(other), reals=fitted)
 
 
-@hypothesis(STRUCTURAL)
-def gravity(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model")
+def gravity(gap: Gap) -> Iterator[Reading]:
     """The gravity vector."""
     assert gap.target is not None
     if gap.differences.at("gravity"):
@@ -155,8 +157,8 @@ def gravity(gap: Gap) -> Iterator[Candidate]:
 # From torques alone: every number enters linearly and is fitted ------------------------------------------------------
 
 
-@hypothesis(FROM_TORQUES)
-def fitted_gravity(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("torques", fits=True)
+def fitted_gravity(gap: Gap) -> Iterator[Reading]:
     """The gravity vector that leaves the least difference; torques are linear in it."""
     columns = [gap.variant.torques(gap.states)]
     mine = np.array([float(x) for x in gap.robot.gravity])
@@ -174,11 +176,11 @@ def _round(v: Floats) -> Floats:
     return np.array([float(f"{x:.10g}") if abs(x) > 1e-9 else 0.0 for x in v])
 
 
-@hypothesis(FROM_TORQUES)
-def fitted_drives(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("torques", effort=1, fits=True)
+def fitted_drives(gap: Gap) -> Iterator[Reading]:
     """Armature, damping, dry friction and springs, joint by joint, from the residual over the joint's own motion."""
     names = [joint.name for joint in gap.robot.joints]
-    if gap.robot.compounds or gap.variant.reading.order:
+    if gap.robot.compounds or gap.variant.arrays.order:
         return
     q, qd, qdd = gap.states.q, gap.states.qd, gap.states.qdd
     shapes: dict[str, Callable[[int], list[Floats]]] = {
@@ -191,21 +193,35 @@ def fitted_drives(gap: Gap) -> Iterator[Candidate]:
     for kind, columns in shapes.items():
         fits = [_fit(columns(j), gap.residual[:, j]) for j in range(len(names))]
         sizes = [abs(found[0]) * float(np.std(columns(j)[0]) or 1.0) for j, (found, _) in enumerate(fits)]
-        good = [j for j, (found, left) in enumerate(fits) if left < 0.5 and sizes[j] > 1e-9
-                and sizes[j] > ALONE * np.abs(found[1:]).max(initial=0.0)]  # fmt: skip
+        good = [
+            j
+            for j, (found, left) in enumerate(fits)
+            if left < 0.5 and sizes[j] > 1e-9 and sizes[j] > ALONE * np.abs(found[1:]).max(initial=0.0)
+        ]
         for group in dict.fromkeys((tuple(j for j in good if fits[j][1] < 1e-6), tuple(good), *((j,) for j in good))):
             if group:
                 edits = {names[j]: _adding(kind, fits[j][0]) for j in group}
                 values = ", ".join(f"{names[j]} {fits[j][0][0]:.4g}" for j in group[:4])
                 where = tuple(names[j] for j in group)
-                yield one(kind, where, f"{gap.second} has {_WORDS[kind]} beyond that of {gap.first}: {values}"
-                          f"{' and more' if len(group) > 4 else ''}", edit_joints(edits), reals=len(group))  # fmt: skip
+                yield Reading(
+                    kind,
+                    where,
+                    f"{gap.second} has {_WORDS[kind]} beyond that of {gap.first}: {values}"
+                    f"{' and more' if len(group) > 4 else ''}",
+                    edit_joints(edits),
+                    reals=len(group),
+                )
 
 
 ALONE = 1e-3
 """Part of a constant torque below which the rest of a fit is rounding: the constant alone is another cause."""
-_WORDS = {"armature": "rotor inertia (armature)", "damping": "damping", "dry_friction": "dry friction",
-          "torque_offset": "constant torques (offsets of friction or of a sensor)", "spring": "springs"}  # fmt: skip
+_WORDS = {
+    "armature": "rotor inertia (armature)",
+    "damping": "damping",
+    "dry_friction": "dry friction",
+    "torque_offset": "constant torques (offsets of friction or of a sensor)",
+    "spring": "springs",
+}
 
 
 def _fit(columns: list[Floats], wanted: Floats) -> tuple[Floats, float]:

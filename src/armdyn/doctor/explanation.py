@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from armdyn.doctor.hypotheses import Cause, Gap, Step, bodies_of
+from armdyn.doctor import array_hypotheses, body_hypotheses, drive_hypotheses, geometry_hypotheses
+from armdyn.doctor.gap import Gap, bodies_of
 from armdyn.doctor.matching import Match, match
-from armdyn.doctor.readings import States, Variant, random_states
-from armdyn.doctor.search import Found, search, torque_distances
+from armdyn.doctor.reading import Found, Reading, search
+from armdyn.doctor.sides import Side, in_order, side_of
 from armdyn.doctor.structure import permuted, structure
-from armdyn.doctor.table_view import in_order
-from armdyn.doctor.views import View, view
-from armdyn.findings import sentence
-from armdyn.markup import html_text
+from armdyn.doctor.variant import States, Variant, random_states
+from armdyn.findings import listed, sentence
+from armdyn.notebook_view import View
+from armdyn.result import Result
 from armdyn.robot.features import CLOSED, FREE, SUPPORT, TREE, declare, require
 from armdyn.robot.robot import Robot
-from armdyn.tables import WIDTH, Column, Section, paragraph, render
+from armdyn.tables import Column, Section
 from armdyn.typing import Floats, Progress, quiet
 
 Status = Literal["equal", "explained", "unexplained"]
-EXIT: dict[Status, int] = {"equal": 0, "explained": 1, "unexplained": 3}
-"""Exit status of the command line."""
 SAMPLES = 40
 EQUAL = 1e-7
 """Relative difference of torques up to which two models are equal: files give their numbers to about eight digits."""
@@ -33,11 +32,20 @@ ACCOUNTED = 1e-3
 """Part of the difference that the causes may leave: an explanation leaves nothing but rounding."""
 MOSTLY = 0.5
 """Part of the difference that causes found from torques alone may leave, as with noise, and still be named."""
-ON_THEIR_OWN = ("armature", "damping", "dry_friction", "spring", "gravity", "gravity_sign", "gravity_compensation",
-                "joint_order")  # fmt: skip
+ON_THEIR_OWN = (
+    "armature",
+    "damping",
+    "dry_friction",
+    "spring",
+    "gravity",
+    "gravity_sign",
+    "gravity_compensation",
+    "joint_order",
+)
 """Causes whose numbers are compared directly: they hold whatever else differs."""
 NO_EFFECT = 1e-9
 """Part of the torques below which a difference has no effect on them."""
+assert array_hypotheses and body_hypotheses and drive_hypotheses and geometry_hypotheses  # they register themselves
 declare("doctor.explain", (*TREE, *CLOSED, *FREE))
 
 
@@ -65,8 +73,8 @@ class TorqueTable:
     parts: tuple[Floats | None, ...] = ()
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, eq=False)
+class Explanation(Result):
     """Why two models disagree.
 
     status: equal; explained: the causes leave nothing of the difference; unexplained: something is left.
@@ -80,20 +88,21 @@ class Explanation:
     first: str
     second: str
     status: Status
-    causes: tuple[Cause, ...]
+    causes: tuple[Reading, ...]
     difference: float
     left: float
     joints: tuple[JointDifference, ...]
-    without_effect: tuple[Cause, ...] = ()
+    without_effect: tuple[Reading, ...] = ()
     known: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    samples: int = field(default=SAMPLES)
-    torques: TorqueTable | None = field(default=None, compare=False, repr=False)
-    robots: tuple[Robot | None, Robot | None] = field(default=(None, None), compare=False, repr=False)
+    samples: int = SAMPLES
+    torques: TorqueTable | None = field(default=None, repr=False)
+    robots: tuple[Robot | None, Robot | None] = field(default=(None, None), repr=False)
 
     @property
-    def exit_status(self) -> int:
-        return EXIT[self.status]
+    def fine(self) -> bool:
+        """Whether the models agree."""
+        return self.status == "equal"
 
     @property
     def summary(self) -> str:
@@ -102,34 +111,36 @@ class Explanation:
         if self.status == "equal":
             apart = f"differ by at most {self.difference:.1e} (relative)" if self.difference else "are the same"
             return f"{models} agree: torques {apart}"
-        count = len(self.causes)
-        named = {0: "no cause found", 1: "1 cause"}.get(count, f"{count} causes")
+        named = {0: "no cause found", 1: "1 cause"}.get(len(self.causes), f"{len(self.causes)} causes")
         rest = f"; {100 * self.left / self.difference:.3g} % of it is not explained" if self.difference else ""
         differ = f"{models} differ by {100 * self.difference:.3g} % of the torques (rms): {named}"
         return differ if self.status == "explained" else f"{differ}{rest}"
 
     def record(self) -> dict[str, Any]:
-        """All of it as plain data."""
         causes = [{"kind": c.kind, "where": list(c.where), "what": c.what, "share": c.share} for c in self.causes]
-        rows = [{"joint": j.joint, "torque": j.torque, "difference": j.difference, "left": j.left} for j in self.joints]
-        return {"first": self.first, "second": self.second, "status": self.status, "difference": self.difference,
-                "left": self.left, "samples": self.samples, "causes": causes, "joints": rows,
-                "without_effect": [c.what for c in self.without_effect], "known": list(self.known),
-                "notes": list(self.notes)}  # fmt: skip
-
-    def json(self) -> str:
-        return json.dumps(self.record(), indent=2, ensure_ascii=False)
+        plain = {key: getattr(self, key) for key in ("first", "second", "status", "difference", "left", "samples")}
+        return plain | {
+            "causes": causes,
+            "joints": [dict(vars(joint)) for joint in self.joints],
+            "without_effect": [c.what for c in self.without_effect],
+            "known": list(self.known),
+            "notes": list(self.notes),
+        }
 
     def sections(self) -> list[Section]:
-        """The tables: causes, then torques joint by joint."""
+        """The tables: causes, then torques joint by joint; none if the models agree."""
+        if self.fine:
+            return []
         columns = (
             Column("cause"),
             Column("share", "%"),
             Column("where", folds=True),
             Column("what differs", folds=True),
         )
-        rows = tuple((c.kind.replace("_", " "), "" if c.share is None else f"{100 * c.share:.1f}",
-                      _short(c.where), sentence(c.what)) for c in self.causes)  # fmt: skip
+        rows = tuple(
+            (c.words, "" if c.share is None else f"{100 * c.share:.1f}", listed(c.where, 4), sentence(c.what))
+            for c in self.causes
+        )
         found = [Section("Causes", columns, rows)] if rows else []
         heads = (Column("joint"), Column("torque", "N m or N, rms"), Column("difference"), Column("left"))
         lines = tuple((j.joint, *(_torque(x, j.torque) for x in (j.torque, j.difference, j.left))) for j in self.joints)
@@ -140,30 +151,20 @@ class Explanation:
         lines = [*self.known, *(f"{cause.what}; this has no effect on the torques" for cause in self.without_effect)]
         return [sentence(line) for line in (*lines, *self.notes)]
 
-    def __str__(self) -> str:
-        if self.status == "equal":
-            return "\n".join([sentence(self.summary), *(paragraph("-", text, 2) for text in self.remarks())])
-        tables = [render(section, WIDTH) for section in self.sections()]
-        return "\n\n".join([sentence(self.summary), *tables]) + "".join(
-            f"\n{paragraph('-', text, 2)}" for text in self.remarks()
-        )
+    def _view(self) -> View:
+        title = f"Comparison of {self.first} with {self.second}"
+        return View(title, (sentence(self.summary), self.fine), sections=self.sections(), notes=self.remarks())
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html_text(c.kind.replace('_', ' '))}</td><td>{100 * (c.share or 0):.1f} %</td>"
-            f"<td>{html_text(sentence(c.what))}</td></tr>" for c in self.causes)  # fmt: skip
-        notes = "".join(f"<li>{html_text(text)}</li>" for text in self.remarks())
-        table = f"<table><tr><th>cause</th><th>share</th><th>what differs</th></tr>{rows}</table>" if rows else ""
-        return f"<div><p><b>{html_text(sentence(self.summary))}</b></p>{table}<ul>{notes}</ul></div>"
+    def save(self, path: str | Path) -> Path:
+        """Write the comparison as one HTML page with pictures and return its path."""
+        from armdyn.report.pages.explain_page import write_report
+
+        return write_report(self, path)
 
 
 def _torque(x: float, scale: float) -> str:
     """A torque in figures; what only rounding makes of it is zero."""
     return f"{x:.4g}" if x > NO_EFFECT * scale else "0"
-
-
-def _short(names: Sequence[str], most: int = 4) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def explain(
@@ -176,7 +177,7 @@ def explain(
     seed: int = 0,
     progress: Progress = quiet,
 ) -> Explanation:
-    """Name the causes why two models of a robot give different torques.
+    """Explain why two models of a robot give different torques.
 
     a, b: a Robot, a file of any format, a catalog name, a live `pinocchio.Model`, `mujoco.MjModel` or Robotics Toolbox
         robot, a function tau(q, qd, qdd), a CSV file, or arrays (q, qd, qdd, tau). At least one is a robot.
@@ -185,9 +186,8 @@ def explain(
     samples, seed: number of random states and where they start.
     progress: called as progress(step, done).
     """
-    first, second = view(a, names[0]), view(b, names[1])
-    swapped = first.robot is None and second.robot is not None
-    if swapped:
+    first, second = side_of(a, names[0]), side_of(b, names[1])
+    if first.robot is None and second.robot is not None:
         first, second = second, first
     if first.robot is not None:
         second = in_order(second, [joint.name for joint in first.robot.joints])
@@ -197,11 +197,10 @@ def explain(
         if side.robot is not None:
             require(side.robot, "doctor.explain", SUPPORT["doctor.explain"])
     pair = match(first, second)
-    gap = _gap(pair, second, samples, seed)
-    return _judged(gap, pair, tolerance, samples, progress)
+    return _judged(_gap(pair, second, samples, seed), pair, tolerance, progress)
 
 
-def _gap(pair: Match, second: View, samples: int, seed: int) -> Gap:
+def _gap(pair: Match, second: Side, samples: int, seed: int) -> Gap:
     states = second.states or random_states(pair.robot, samples, seed)
     tau = pair.torques(states)
     target = None
@@ -212,42 +211,61 @@ def _gap(pair: Match, second: View, samples: int, seed: int) -> Gap:
     return Gap(Variant(pair.robot), pair.first, pair.second, target, pair.other, pair.order, states, tau, partners)
 
 
-def _judged(gap: Gap, pair: Match, tolerance: float, samples: int, progress: Progress) -> Explanation:
+def _judged(gap: Gap, pair: Match, tolerance: float, progress: Progress) -> Explanation:
     before = _rms(gap.residual)
     scale = _rms(gap.tau) or 1.0
-    worst = max(torque_distances(gap), default=0.0)
-    base = Explanation(gap.first, gap.second, "equal", pair.causes, worst, worst, _joints(gap, gap), notes=pair.notes,
-                       samples=len(gap.states), torques=_table(gap, gap, (None,) * len(pair.causes)),
-                       robots=(pair.robot, pair.other))  # fmt: skip
+    worst = max(gap.torque_distances, default=0.0)
+    base = Explanation(
+        gap.first,
+        gap.second,
+        "equal",
+        pair.causes,
+        worst,
+        worst,
+        _joints(gap, gap),
+        notes=pair.notes,
+        samples=len(gap.states),
+        torques=_table(gap, gap, (None,) * len(pair.causes)),
+        robots=(pair.robot, pair.other),
+    )
     if worst <= tolerance:
         return replace(base, status="explained") if pair.causes else base
     found = search(gap, progress)
-    if gap.target is not None and found.digits > 0 and _rms(found.gap.residual) > ACCOUNTED * before:
+    if gap.target is not None and found.case.misfit > 0 and _rms(found.case.residual) > ACCOUNTED * before:
         found = _by_torques(found, progress)
-    doubtful: tuple[Step, ...] = ()
-    if _rms(found.gap.residual) > max(ACCOUNTED * before, tolerance * scale):
+    doubtful: tuple[Reading, ...] = ()
+    if _rms(found.case.residual) > max(ACCOUNTED * before, tolerance * scale):
         found, doubtful = _conclusive(gap, found)
-    after = _rms(found.gap.residual)
+    after = _rms(found.case.residual)
     parts = _parts(gap, found)
-    shared = sorted(zip(_shares(found.steps, parts, before, after), parts, strict=True),
-                    key=lambda pair: -(pair[0].share or 0.0))  # fmt: skip
+    shared = sorted(
+        zip(_shares(found.readings, parts, before, after), parts, strict=True), key=lambda pair: -(pair[0].share or 0.0)
+    )
     heard = [(cause, part) for cause, part in shared if _rms(part) > NO_EFFECT * scale]
     effective = tuple(cause for cause, _ in heard)
     silent = tuple(cause for cause, _ in shared if cause not in effective)
     done = after <= max(ACCOUNTED * before, tolerance * scale)
     status: Status = "explained" if done and (effective or pair.causes) else "unexplained"
-    known = () if status == "explained" else (*_known(found), *_possible(doubtful))
+    known = () if status == "explained" else (*_known(found.case), *_possible(doubtful))
     drawn = (*(None for _ in pair.causes), *(part for _, part in heard))
-    return replace(base, status=status, causes=(*pair.causes, *effective), difference=before / scale,
-                   left=after / scale, joints=_joints(gap, found.gap), without_effect=silent, known=known,
-                   torques=_table(gap, found.gap, drawn))  # fmt: skip
+    return replace(
+        base,
+        status=status,
+        causes=(*pair.causes, *effective),
+        difference=before / scale,
+        left=after / scale,
+        joints=_joints(gap, found.case),
+        without_effect=silent,
+        known=known,
+        torques=_table(gap, found.case, drawn),
+    )
 
 
-def _by_torques(found: Found, progress: Progress) -> Found:
+def _by_torques(found: Found[Gap], progress: Progress) -> Found[Gap]:
     """What the numbers do not explain may be in how arrays are read: the same search on the torques alone."""
-    blind = search(replace(found.gap, target=None), progress, readings=True)
-    if _rms(blind.gap.residual) <= ACCOUNTED * _rms(found.gap.residual):
-        return Found(blind.gap, (*found.steps, *blind.steps))
+    blind = search(replace(found.case, target=None, fits=False), progress)
+    if _rms(blind.case.residual) <= ACCOUNTED * _rms(found.case.residual):
+        return Found(blind.case, (*found.readings, *blind.readings))
     return found
 
 
@@ -265,19 +283,19 @@ def _joints(before: Gap, after: Gap) -> tuple[JointDifference, ...]:
 # Shares --------------------------------------------------------------------------------------------------------------
 
 
-def _parts(gap: Gap, found: Found) -> list[Floats]:
+def _parts(gap: Gap, found: Found[Gap]) -> list[Floats]:
     """The torques that each cause makes alone, all other causes removed."""
-    others = (found.steps[:k] + found.steps[k + 1 :] for k in range(len(found.steps)))
-    return [gap.after(steps).residual - found.gap.residual for steps in others]
+    others = (found.readings[:k] + found.readings[k + 1 :] for k in range(len(found.readings)))
+    return [gap.after(readings).residual - found.case.residual for readings in others]
 
 
-def _shares(steps: tuple[Step, ...], parts: list[Floats], before: float, after: float) -> list[Cause]:
+def _shares(causes: tuple[Reading, ...], parts: list[Floats], before: float, after: float) -> list[Reading]:
     """Each cause with its share: the squared difference that it makes alone as a part of the sum of these; together
     they make the part of the difference that is explained.
     """
     alone = [_rms(part) ** 2 for part in parts]
     total, explained = sum(alone) or 1.0, 1 - (after / before) ** 2 if before else 0.0
-    return [replace(step.cause, share=explained * x / total) for step, x in zip(steps, alone, strict=True)]
+    return [replace(cause, share=explained * x / total) for cause, x in zip(causes, alone, strict=True)]
 
 
 def _table(before: Gap, after: Gap, parts: tuple[Floats | None, ...]) -> TorqueTable:
@@ -287,48 +305,51 @@ def _table(before: Gap, after: Gap, parts: tuple[Floats | None, ...]) -> TorqueT
 # What is known of the rest -------------------------------------------------------------------------------------------
 
 
-def _conclusive(gap: Gap, found: Found) -> tuple[Found, tuple[Step, ...]]:
+def _conclusive(gap: Gap, found: Found[Gap]) -> tuple[Found[Gap], tuple[Reading, ...]]:
     """Where something is left, a cause counts only if nothing is left of what it concerns; the others apart."""
-    kept = tuple(step for step in found.steps if not _open(step.cause, found, _rms(gap.residual)))
-    return Found(gap.after(kept), kept), tuple(step for step in found.steps if step not in kept)
+    kept = tuple(cause for cause in found.readings if not _open(cause, found.case, _rms(gap.residual)))
+    return Found(gap.after(kept), kept), tuple(cause for cause in found.readings if cause not in kept)
 
 
-def _open(cause: Cause, found: Found, before: float) -> bool:
+def _open(cause: Reading, gap: Gap, before: float) -> bool:
     """Whether something is left of what a cause concerns."""
-    gap = found.gap
     if gap.target is None:
         return _rms(gap.residual) > MOSTLY * before
-    items = {"mass", "centre", "tensor", "axis", "position", "joint"}
-    links = {item.joint for item in gap.differences.items if item.what in items}
+    links = set(gap.differences.at("mass", "centre", "tensor", "axis", "position", "joint"))
     names = {name for link in links for j in bodies_of(gap.robot, link) for name in (j.name, j.body.name)}
     names |= {gap.own.names[link] for link in links}
     return cause.kind not in ON_THEIR_OWN and bool(names.intersection(cause.where))
 
 
-def _possible(steps: tuple[Step, ...]) -> list[str]:
+def _possible(causes: Sequence[Reading]) -> list[str]:
     """What was tried and does not account for the difference, in one line."""
-    kinds = ", ".join(dict.fromkeys(step.cause.kind.replace("_", " ") for step in steps))
-    return [f"changes that bring the models nearer without making them equal are not named ({kinds})"] if steps else []
+    kinds = ", ".join(dict.fromkeys(cause.words for cause in causes))
+    return [f"changes that bring the models nearer without making them equal are not named ({kinds})"] if causes else []
 
 
-def _known(found: Found) -> list[str]:
+def _known(gap: Gap) -> list[str]:
     """What can be said of a difference without a cause."""
-    gap = found.gap
     lines = []
     if gap.target is not None:
-        for what, words in (("axis", "direction of the axis"), ("position", "position of the axis"),
-                            ("mass", "mass"), ("centre", "centre of mass"), ("tensor", "inertia tensor")):  # fmt: skip
-            joints = gap.differences.at(what)
-            if joints:
-                lines.append(
-                    f"no cause found for the {words} of the links of {_short([gap.own.names[k] for k in joints])}"
-                )
+        for what, words in (
+            ("axis", "direction of the axis"),
+            ("position", "position of the axis"),
+            ("mass", "mass"),
+            ("centre", "centre of mass"),
+            ("tensor", "inertia tensor"),
+        ):
+            if joints := gap.differences.at(what):
+                names = listed([gap.own.names[k] for k in joints], 4)
+                lines.append(f"no cause found for the {words} of the links of {names}")
     names = [joint.name for joint in gap.robot.joints]
-    left = [names[k] for k, d in enumerate(torque_distances(gap)) if d > EQUAL]
-    lines.append(f"torques still differ at {_short(left, 8)}")
+    left = [names[k] for k, d in enumerate(gap.torque_distances) if d > EQUAL]
+    lines.append(f"torques still differ at {listed(left)}")
     still = States(gap.states.q, 0 * gap.states.qd, 0 * gap.states.qdd)
     if gap.target is not None and gap.other is not None and not gap.order and not gap.robot.constrained:
         apart = _rms(Variant(gap.other).torques(still) - gap.variant.torques(still))
-        lines.append("at rest they agree: the difference is one of motion" if apart <= EQUAL * _rms(gap.tau)
-                     else "they differ at rest too: gravity, springs or geometry")  # fmt: skip
+        lines.append(
+            "at rest they agree: the difference is one of motion"
+            if apart <= EQUAL * _rms(gap.tau)
+            else "they differ at rest too: gravity, springs or geometry"
+        )
     return lines

@@ -10,18 +10,10 @@ import numpy as np
 
 from armdyn.algebra import Mat3, Vec3, align_z, rot_rpy, rot_x, rot_y, rot_z, rpy_of
 from armdyn.algebra.poses import rot_quaternion
-from armdyn.doctor.hypotheses import (
-    FROM_TORQUES,
-    STRUCTURAL,
-    Candidate,
-    Gap,
-    edit_joint,
-    edit_joints,
-    hypothesis,
-    one,
-)
-from armdyn.doctor.readings import Variant
+from armdyn.doctor.gap import Gap, edit_joint, edit_joints
+from armdyn.doctor.reading import Reading, hypothesis
 from armdyn.doctor.structure import SAME, central, facing, screw
+from armdyn.doctor.variant import Variant
 from armdyn.kinematics.rotations import inverse_pose
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import FreeTransform, Joint, Placement
@@ -115,12 +107,14 @@ def _quaternion(first_to_last: bool) -> Reread:
 
 def quaternion_of(R: Floats) -> tuple[float, float, float, float]:
     """(w, x, y, z) of a rotation matrix, w not negative."""
-    K = np.array([
-        [R[0, 0] + R[1, 1] + R[2, 2], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
-        [R[2, 1] - R[1, 2], R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
-        [R[0, 2] - R[2, 0], R[0, 1] + R[1, 0], R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1]],
-        [R[1, 0] - R[0, 1], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], R[2, 2] - R[0, 0] - R[1, 1]],
-    ])  # fmt: skip
+    K = np.array(
+        [
+            [R[0, 0] + R[1, 1] + R[2, 2], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
+            [R[2, 1] - R[1, 2], R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
+            [R[0, 2] - R[2, 0], R[0, 1] + R[1, 0], R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1]],
+            [R[1, 0] - R[0, 1], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], R[2, 2] - R[0, 0] - R[1, 1]],
+        ]
+    )
     w, x, y, z = (float(v) for v in np.linalg.eigh(K)[1][:, -1])
     return (w, x, y, z) if w >= 0 else (-w, -x, -y, -z)
 
@@ -160,14 +154,17 @@ REREADINGS: tuple[tuple[str, str, Reread, int], ...] = (
     ("rotation_order", "angles about fixed axes are read as angles about moving axes", _other_order, 1),
     ("rounded_angles", "an angle near a multiple of pi/2 is exact in one model", _snapped, 1),
     *(("rounded_angles", f"angles are rounded to {d} decimals", _rounded(d), 4) for d in ROUNDINGS),
-    *(("decimal", f"{'xyz'[k]} is {f:g} times as large", _scaled_entry(k, f), 12) for k in range(3)
-      for f in (10.0, 0.1, 100.0, 0.01)),
-)  # fmt: skip
+    *(
+        ("decimal", f"{'xyz'[k]} is {f:g} times as large", _scaled_entry(k, f), 12)
+        for k in range(3)
+        for f in (10.0, 0.1, 100.0, 0.01)
+    ),
+)
 """(kind, words, change of a placement, number of alternatives of the same kind)"""
 
 
-@hypothesis(STRUCTURAL, FROM_TORQUES)
-def reread_placements(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model", "torques", effort=2, fits=True)
+def reread_placements(gap: Gap) -> Iterator[Reading]:
     """Placements read wrongly: one joint, or all joints."""
     if gap.target is not None and not gap.differences.at(*ALL):
         return
@@ -183,12 +180,12 @@ def reread_placements(gap: Gap) -> Iterator[Candidate]:
             if joint in near:
                 place = "fixed body" if joint.kind == "fixed" else "joint"
                 what = f"placement of {place} {joint.name!r}: {words}"
-                yield one(kind, (joint.name,), what, edit_joint(joint.name, _taking(after)), options=options)
+                yield Reading(kind, (joint.name,), what, edit_joint(joint.name, _taking(after)), options=options)
                 anchored = _about_anchor(gap, joint, after)
                 if anchored is not None:
-                    yield one(kind, (joint.name,), what, edit_joint(joint.name, _taking(anchored)), options=options)
+                    yield Reading(kind, (joint.name,), what, edit_joint(joint.name, _taking(anchored)), options=options)
         if len(edits) > 1:
-            yield one(kind, tuple(edits), f"placements of all joints: {words}", edit_joints(edits), options=options)
+            yield Reading(kind, tuple(edits), f"placements of all joints: {words}", edit_joints(edits), options=options)
 
 
 def _about_anchor(gap: Gap, joint: Joint, after: Placement) -> Placement | None:
@@ -205,8 +202,8 @@ def _taking(placement: Placement) -> Callable[[Joint], Joint]:
     return lambda joint: _placed(joint, placement)
 
 
-@hypothesis(STRUCTURAL, FROM_TORQUES)
-def rounded_zero(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model", "torques", effort=2, fits=True)
+def rounded_zero(gap: Gap) -> Iterator[Reading]:
     """Offsets of joints rounded with the other angles of a DH table."""
     if gap.target is not None and not gap.differences.at(*ALL):
         return
@@ -219,8 +216,13 @@ def rounded_zero(gap: Gap) -> Iterator[Candidate]:
             if joint.compound is None and (short != zero or placed is not None):
                 edits[joint.name] = _with_zero(short, placed)
         if any(float(joint.geometry.zero) for joint in gap.robot.tree):  # type: ignore[union-attr]
-            yield one("rounded_angles", tuple(edits), f"angles are rounded to {digits} decimals", edit_joints(edits),
-                      options=4)  # fmt: skip
+            yield Reading(
+                "rounded_angles",
+                tuple(edits),
+                f"angles are rounded to {digits} decimals",
+                edit_joints(edits),
+                options=4,
+            )
 
 
 def _with_zero(zero: float, placed: Placement | None) -> Callable[[Joint], Joint]:
@@ -235,8 +237,8 @@ def _with_zero(zero: float, placed: Placement | None) -> Callable[[Joint], Joint
 # Placements with other values: taken from the second model -----------------------------------------------------------
 
 
-@hypothesis(STRUCTURAL)
-def other_placement(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model")
+def other_placement(gap: Gap) -> Iterator[Reading]:
     """A joint that stands elsewhere: other lengths, or another direction of its axis."""
     found = gap.differences
     for i in range(len(gap.own.names)):
@@ -248,15 +250,15 @@ def other_placement(gap: Gap) -> Iterator[Candidate]:
             yield from _moved_joint(gap, i, gap.own.placement[i] @ raw)
 
 
-def _moved_joint(gap: Gap, i: int, wanted: Floats) -> Iterator[Candidate]:
+def _moved_joint(gap: Gap, i: int, wanted: Floats) -> Iterator[Reading]:
     robot = gap.robot.opened
     joint, link = robot.joints[i], robot.links[i]
     geometry = joint.geometry
     if joint.compound is not None or not isinstance(geometry, FreeTransform):
         return
     carrier = np.asarray(robot.frames[joint.parent].pose.array(), float)
-    before = np.eye(4) if link.parent == WORLD else facing(gap.reading_of(link.parent)[0])
-    sign, zero = gap.reading_of(i)
+    before = np.eye(4) if link.parent == WORLD else facing(gap.sign_and_zero(link.parent)[0])
+    sign, zero = gap.sign_and_zero(i)
     behind = screw(joint.kind, float(geometry.zero) + zero) @ facing(sign)
     axis = np.eye(4)
     axis[:3, :3] = np.asarray(align_z(geometry.axis).array(), float)
@@ -270,10 +272,15 @@ def _moved_joint(gap: Gap, i: int, wanted: Floats) -> Iterator[Candidate]:
     placement = Placement(xyz, Vec3(*rpy_of(pose[:3, :3])) if turn else old.rpy)
     kind, words = ("placement", "turned") if turn else ("length", "shifted")
     amount = f"by {_angle(R.T @ pose[:3, :3]):.4g} deg" if turn else f"by {1000 * np.linalg.norm(shift):.4g} mm"
-    yield one(kind, (joint.name,), f"joint {joint.name!r} is {words} {amount} on {joint.parent!r}: it stands at "
-              f"({', '.join(f'{x:.5g}' for x in p)}) m in {gap.first} and at "
-              f"({', '.join(f'{x:.5g}' for x in _floats(xyz))}) m in {gap.second}",
-              edit_joint(joint.name, _taking(placement)), reals=steps + (3 if turn else 0))  # fmt: skip
+    yield Reading(
+        kind,
+        (joint.name,),
+        f"joint {joint.name!r} is {words} {amount} on {joint.parent!r}: it stands at "
+        f"({', '.join(f'{x:.5g}' for x in p)}) m in {gap.first} and at "
+        f"({', '.join(f'{x:.5g}' for x in _floats(xyz))}) m in {gap.second}",
+        edit_joint(joint.name, _taking(placement)),
+        reals=steps + (3 if turn else 0),
+    )
 
 
 def _angle(R: Floats) -> float:
@@ -283,8 +290,8 @@ def _angle(R: Floats) -> float:
 # The base ------------------------------------------------------------------------------------------------------------
 
 
-@hypothesis(STRUCTURAL)
-def base(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model")
+def base(gap: Gap) -> Iterator[Reading]:
     """The base turned in the world: every joint that stands on it moves with it."""
     assert gap.target is not None
     roots = [i for i, parent in enumerate(gap.own.parents) if parent == WORLD]
@@ -294,8 +301,13 @@ def base(gap: Gap) -> Iterator[Candidate]:
     if np.abs(D[:3, :3] - np.eye(3)).max() < SAME:
         return
     angle = _angle(D[:3, :3])
-    yield one("base_orientation", (gap.robot.root.name,), f"the base is turned by {angle:.4g} deg in {gap.second}",
-              turned_base(D), reals=2)  # fmt: skip
+    yield Reading(
+        "base_orientation",
+        (gap.robot.root.name,),
+        f"the base is turned by {angle:.4g} deg in {gap.second}",
+        turned_base(D),
+        reals=2,
+    )
 
 
 def turned_base(D: Floats) -> Callable[[Variant], Variant]:
@@ -322,7 +334,7 @@ def reversed_joint(k: int) -> Callable[[Variant], Variant]:
     """The transformation that counts a joint the other way."""
 
     def apply(variant: Variant) -> Variant:
-        old = variant.reading.sign or (1,) * variant.robot.n
+        old = variant.arrays.sign or (1,) * variant.robot.n
         return variant.reads(sign=_set(old, variant.robot.n, 1, k, -old[k]))
 
     return apply
@@ -332,7 +344,7 @@ def shifted_joint(k: int, by: float) -> Callable[[Variant], Variant]:
     """The transformation that adds to the zero of a joint."""
 
     def apply(variant: Variant) -> Variant:
-        old = variant.reading.zero or (0.0,) * variant.robot.n
+        old = variant.arrays.zero or (0.0,) * variant.robot.n
         return variant.reads(zero=_set(old, variant.robot.n, 0.0, k, old[k] + by))
 
     return apply
@@ -343,19 +355,19 @@ def _places(gap: Gap) -> dict[str, int]:
     return {} if gap.robot.compounds else {joint.name: k for k, joint in enumerate(gap.robot.joints)}
 
 
-@hypothesis(STRUCTURAL)
-def joint_sign(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model")
+def joint_sign(gap: Gap) -> Iterator[Reading]:
     """An axis that points the other way."""
     places = _places(gap)
     for i in gap.differences.at("axis"):
         name = gap.own.names[i]
         opposed = gap.own.placement[i][:3, 2] @ gap.differences.placement[i][:3, 2] < -0.5
         if name in places and opposed:
-            yield one("joint_sign", (name,), f"joint {name!r} counts the other way", reversed_joint(places[name]))
+            yield Reading("joint_sign", (name,), f"joint {name!r} counts the other way", reversed_joint(places[name]))
 
 
-@hypothesis(STRUCTURAL)
-def joint_zero(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("model")
+def joint_zero(gap: Gap) -> Iterator[Reading]:
     """A joint whose zero lies elsewhere: what follows it is turned about, or shifted along, its axis."""
     assert gap.target is not None
     places, found = _places(gap), gap.differences
@@ -374,8 +386,13 @@ def joint_zero(gap: Gap) -> Iterator[Candidate]:
         for value in dict.fromkeys((_tidy_angle(by) if unit == "deg" else by, by)):
             if abs(value) > 1e-9:
                 shown = math.degrees(value) if unit == "deg" else 1000 * value
-                yield one("joint_zero", (name,), f"joint {name!r} has its zero {shown:.4g} {unit} away in {gap.second}",
-                          shifted_joint(places[name], value * gap.variant.sign()[places[name]]), reals=1)  # fmt: skip
+                yield Reading(
+                    "joint_zero",
+                    (name,),
+                    f"joint {name!r} has its zero {shown:.4g} {unit} away in {gap.second}",
+                    shifted_joint(places[name], value * gap.variant.sign()[places[name]]),
+                    reals=1,
+                )
 
 
 def _marks(body: Floats, children: list[Floats]) -> Floats:
@@ -398,12 +415,17 @@ def _tidy_angle(angle: float) -> float:
     return math.radians(degrees) if abs(angle - math.radians(degrees)) < 1e-6 else angle
 
 
-@hypothesis(FROM_TORQUES)
-def any_reading(gap: Gap) -> Iterator[Candidate]:
+@hypothesis("torques")
+def any_reading(gap: Gap) -> Iterator[Reading]:
     """Signs and usual zeros of every joint."""
     for name, k in _places(gap).items():
-        yield one("joint_sign", (name,), f"joint {name!r} counts the other way", reversed_joint(k))
+        yield Reading("joint_sign", (name,), f"joint {name!r} counts the other way", reversed_joint(k))
         if gap.robot.joints[k].kind == "revolute":
             for degrees in (90, -90, 180, 45, -45, 30, -30):
-                yield one("joint_zero", (name,), f"joint {name!r} has its zero {degrees} deg away in {gap.second}",
-                          shifted_joint(k, math.radians(degrees)), options=7)  # fmt: skip
+                yield Reading(
+                    "joint_zero",
+                    (name,),
+                    f"joint {name!r} has its zero {degrees} deg away in {gap.second}",
+                    shifted_joint(k, math.radians(degrees)),
+                    options=7,
+                )

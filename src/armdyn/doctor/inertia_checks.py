@@ -41,7 +41,7 @@ MANY_POINTS = 100
 
 def inertia_findings(robot: Robot) -> Iterator[Finding]:
     """All findings on masses and tensors."""
-    context = _context(robot)
+    context = context_of(robot)
     for body in given_bodies(robot):
         broken = list(invalid_body(body))
         yield from broken
@@ -55,16 +55,23 @@ def inertia_findings(robot: Robot) -> Iterator[Finding]:
 def _grouped(body: GivenBody) -> Iterator[Finding]:
     """Parameters grouped for the equations of motion: legitimate, although no body has them."""
     if body.com.any() or body.tensor.any():
-        yield Finding("grouped-parameters", "note", body.where, "moments of inertia without a mass",
-                      "a body with inertia has mass", 0.0, "kg", "grouped (base) parameters, which give right torques "
-                      "although no body has them", "None needed, if that is meant; masses and energies of single "
-                      "links are then meaningless")  # fmt: skip
+        yield Finding(
+            "grouped-parameters",
+            "note",
+            body.where,
+            "moments of inertia without a mass",
+            "a body with inertia has mass",
+            0.0,
+            "kg",
+            "grouped (base) parameters, which give right torques although no body has them",
+            "None needed, if that is meant; masses and energies of single links are then meaningless",
+        )
 
 
 # Values that are unlikely for the size of the link -----------------------------------------------------------------
 
 
-class _Context(NamedTuple):
+class Context(NamedTuple):
     """What a body is compared with.
 
     reach: of the robot, m. clouds: per link, its joints and frames, in its own axes. frames: of the bodies. link: per
@@ -96,7 +103,7 @@ def _outermost(points: Array) -> Array:
     return np.asarray(points[np.unique(np.argmax(points @ directions.T, axis=0))])
 
 
-def _context(robot: Robot) -> _Context:
+def context_of(robot: Robot) -> Context:
     links, frames = robot.links, robot.frames
     points: list[list[Array]] = [[np.zeros(3)] for _ in links]
     along = [0.0] * len(links)
@@ -116,7 +123,7 @@ def _context(robot: Robot) -> _Context:
     turning = [False] * len(links)
     for link in links:
         turning[link.index] = link.revolute or (link.parent != WORLD and turning[link.parent])
-    context = _Context(
+    context = Context(
         reach,
         [_outermost(np.array(some)) for some in points],
         frames,
@@ -163,7 +170,7 @@ def _floats(v: Vec3) -> Array:
     return np.array([float(x) for x in v])
 
 
-def _suspicious(body: GivenBody, principal: Array, context: _Context) -> Iterator[Finding]:
+def _suspicious(body: GivenBody, principal: Array, context: Context) -> Iterator[Finding]:
     if body.mass == 0:
         if body.tensor.any():
             yield _massless_tensor(body, context)
@@ -171,41 +178,72 @@ def _suspicious(body: GivenBody, principal: Array, context: _Context) -> Iterato
     points = context.points(body.body.name)
     distance = float(np.linalg.norm(points - body.com, axis=1).min())
     if context.reach > 0 and distance > COM_FARTHEST * context.reach:
-        yield Finding("com-far", "suspicious", body.where, f"its centre of mass is {distance:.3g} m from the joints of "
-                      f"its link; the robot reaches {context.reach:.3g} m", "the centre of mass lies near the link",
-                      distance, "m", "millimetres instead of metres, or coordinates in the base frame",
-                      "Give the centre of mass in metres, in the body's own frame")  # fmt: skip
+        yield Finding(
+            "com-far",
+            "suspicious",
+            body.where,
+            f"its centre of mass is {distance:.3g} m from the joints of "
+            f"its link; the robot reaches {context.reach:.3g} m",
+            "the centre of mass lies near the link",
+            distance,
+            "m",
+            "millimetres instead of metres, or coordinates in the base frame",
+            "Give the centre of mass in metres, in the body's own frame",
+        )
     if not body.tensor.any():
         yield from _point_mass(body, context)
     elif _counts(body, principal, context):
         yield from _gyration(body, principal, np.vstack([points, body.com]))
 
 
-def _massless_tensor(body: GivenBody, context: _Context) -> Finding:
+def _massless_tensor(body: GivenBody, context: Context) -> Finding:
     if body.body.name in context.free:
-        return Finding("inertia-without-mass", "note", body.where, "it has an inertia tensor but no mass", "a body "
-                       "with inertia has mass", 0.0, "kg", "only its inertia is known; it turns about a vertical axis, "
-                       "where its mass has no effect", "None needed; give the mass if energies or base forces "
-                       "matter")  # fmt: skip
-    return Finding("inertia-without-mass", "suspicious", body.where, "it has an inertia tensor but no mass", "a body "
-                   "with inertia has mass", 0.0, "kg", "the mass is missing, or this is the inertia of a rotor",
-                   "Give the mass; the inertia of a motor belongs to `rotor`")  # fmt: skip
+        return Finding(
+            "inertia-without-mass",
+            "note",
+            body.where,
+            "it has an inertia tensor but no mass",
+            "a body with inertia has mass",
+            0.0,
+            "kg",
+            "only its inertia is known; it turns about a vertical axis, where its mass has no effect",
+            "None needed; give the mass if energies or base forces matter",
+        )
+    return Finding(
+        "inertia-without-mass",
+        "suspicious",
+        body.where,
+        "it has an inertia tensor but no mass",
+        "a body with inertia has mass",
+        0.0,
+        "kg",
+        "the mass is missing, or this is the inertia of a rotor",
+        "Give the mass; the inertia of a motor belongs to `rotor`",
+    )
 
 
-def _point_mass(body: GivenBody, context: _Context) -> Iterator[Finding]:
+def _point_mass(body: GivenBody, context: Context) -> Iterator[Finding]:
     mass, moment = context.link[body.body.name]
     heavy = body.mass > POINT_MASS_THAT_COUNTS * context.mass and context.tensors and moment <= mass * DUST**2
     severity: Severity = "suspicious" if heavy and body.body.name in context.turns else "note"
     if body.mass < PART_THAT_COUNTS * mass:
         return
-    yield Finding("point-mass", severity, body.where, f"it has {body.mass:g} kg but no inertia tensor",
-                  "a body with mass has an inertia tensor", body.mass, "kg",
-                  "the tensor is missing: other links have one" if severity == "suspicious" else
-                  "a point mass, as in textbooks, or a tensor too small to be given",
-                  "Give the tensor at the centre of mass, if it is known")  # fmt: skip
+    yield Finding(
+        "point-mass",
+        severity,
+        body.where,
+        f"it has {body.mass:g} kg but no inertia tensor",
+        "a body with mass has an inertia tensor",
+        body.mass,
+        "kg",
+        "the tensor is missing: other links have one"
+        if severity == "suspicious"
+        else "a point mass, as in textbooks, or a tensor too small to be given",
+        "Give the tensor at the centre of mass, if it is known",
+    )
 
 
-def _counts(body: GivenBody, principal: Array, context: _Context) -> bool:
+def _counts(body: GivenBody, principal: Array, context: Context) -> bool:
     mass, moment = context.link[body.body.name]
     return bool(body.mass >= PART_THAT_COUNTS * mass or principal[2] >= PART_THAT_COUNTS * moment)
 
@@ -218,22 +256,45 @@ def _gyration(body: GivenBody, principal: Array, points: Array) -> Iterator[Find
     least = body.mass / (4 / 3 * math.pi * math.sqrt(squares.sum() / 3) ** 3)  # of all shapes a ball fills most space
     volume = 4 / 3 * math.pi * math.sqrt(squares.prod())
     if body.mass < LIGHTEST * volume and gyration > LONGEST * length:
-        yield Finding("gyration-large", "suspicious", body.where, f"{body.mass:.3g} kg with a radius of gyration of "
-                      f"{gyration:.3g} m, on a link of {length:.3g} m: less dense than foam "
-                      f"({body.mass / volume:.2g} kg/m^3)", "mass and tensor match the size of the link",
-                      gyration, "m", "a tensor in kg mm^2, kg cm^2 or lb in^2, about another origin, or a placeholder",
-                      "Give kg and kg m^2, at the centre of mass")  # fmt: skip
+        yield Finding(
+            "gyration-large",
+            "suspicious",
+            body.where,
+            f"{body.mass:.3g} kg with a radius of gyration of "
+            f"{gyration:.3g} m, on a link of {length:.3g} m: less dense than foam "
+            f"({body.mass / volume:.2g} kg/m^3)",
+            "mass and tensor match the size of the link",
+            gyration,
+            "m",
+            "a tensor in kg mm^2, kg cm^2 or lb in^2, about another origin, or a placeholder",
+            "Give kg and kg m^2, at the centre of mass",
+        )
     elif least > DENSEST:
-        yield Finding("gyration-small", "suspicious", body.where, f"{body.mass:.3g} kg within a radius of gyration of "
-                      f"{1000 * gyration:.3g} mm: denser than any metal ({least:.2g} kg/m^3)",
-                      "mass and tensor match each other", 1000 * gyration, "mm", "a mass in grams, or a tensor in "
-                      "another unit", "Give kg and kg m^2, at the centre of mass")  # fmt: skip
+        yield Finding(
+            "gyration-small",
+            "suspicious",
+            body.where,
+            f"{body.mass:.3g} kg within a radius of gyration of "
+            f"{1000 * gyration:.3g} mm: denser than any metal ({least:.2g} kg/m^3)",
+            "mass and tensor match each other",
+            1000 * gyration,
+            "mm",
+            "a mass in grams, or a tensor in another unit",
+            "Give kg and kg m^2, at the centre of mass",
+        )
     elif not body.grouped and _about_origin(body, gyration, points):
-        yield Finding("tensor-about-origin", "note", body.where, f"its radius of gyration, {gyration:.3g} m, is large "
-                      f"for a link of {length:.3g} m", "the tensor is about the centre of mass", gyration / length,
-                      "lengths of the link", "a tensor about the frame's origin: moved to the centre of mass, "
-                      f"{np.linalg.norm(body.com):.3g} m away, it would still be physically consistent",
-                      "Compare with the source; subtract m (c.c 1 - c c^T) if that is the case")  # fmt: skip
+        yield Finding(
+            "tensor-about-origin",
+            "note",
+            body.where,
+            f"its radius of gyration, {gyration:.3g} m, is large for a link of {length:.3g} m",
+            "the tensor is about the centre of mass",
+            gyration / length,
+            "lengths of the link",
+            "a tensor about the frame's origin: moved to the centre of mass, "
+            f"{np.linalg.norm(body.com):.3g} m away, it would still be physically consistent",
+            "Compare with the source; subtract m (c.c 1 - c c^T) if that is the case",
+        )
 
 
 def _about_origin(body: GivenBody, gyration: float, points: Array) -> bool:
@@ -257,11 +318,17 @@ def _singular(robot: Robot) -> Iterator[Finding]:
         if not carries[link.index] and not _resists(link, robot.joints[link.index]):
             joint = robot.joints[link.index]
             why = "has neither mass nor inertia" if massless else "has no inertia about the axis of its joint"
-            yield Finding("massless-end", "suspicious", f"joint {joint.name!r}", f"the moving end {joint.body.name!r} "
-                          f"{why}, nor has its motor: the mass matrix is singular", "the end of every branch has "
-                          "inertia about its joint", 0.0, "kg m^2" if link.revolute else "kg",
-                          "a missing mass or tensor" if massless else "a point mass on the joint axis",
-                          "Give the body its inertia or the joint its rotor, or make the joint fixed")  # fmt: skip
+            yield Finding(
+                "massless-end",
+                "suspicious",
+                f"joint {joint.name!r}",
+                f"the moving end {joint.body.name!r} {why}, nor has its motor: the mass matrix is singular",
+                "the end of every branch has inertia about its joint",
+                0.0,
+                "kg m^2" if link.revolute else "kg",
+                "a missing mass or tensor" if massless else "a point mass on the joint axis",
+                "Give the body its inertia or the joint its rotor, or make the joint fixed",
+            )
         if link.parent != WORLD and (carries[link.index] or not massless):
             carries[link.parent] = True
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armdyn.doctor.hypotheses import Cause
-from armdyn.doctor.readings import States, Variant
+from armdyn.doctor.reading import Reading
+from armdyn.doctor.sides import Side
 from armdyn.doctor.structure import Structure, structure
-from armdyn.doctor.views import View
+from armdyn.doctor.variant import States, Variant
 from armdyn.errors import NotApplicable
 from armdyn.findings import listed
 from armdyn.robot.links import WORLD
@@ -37,16 +37,19 @@ class Match:
     joints: tuple[int, ...]
     order: tuple[int, ...]
     torques: Callable[[States], Floats]
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[Reading, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def match(first: View, second: View) -> Match:
+def match(first: Side, second: Side) -> Match:
     """The two models with the same joints; a joint that only one has is held at zero there, which is a cause."""
     robot = first.robot
     if robot is None:
-        raise NotApplicable(f"neither {first.name} nor {second.name} can be read as a robot", where="armdyn.explain",
-                            expected="at least one robot, file or model whose parameters are known")  # fmt: skip
+        raise NotApplicable(
+            f"neither {first.name} nor {second.name} can be read as a robot",
+            where="armdyn.explain",
+            expected="at least one robot, file or model whose parameters are known",
+        )
     notes = (*first.notes, *second.notes)
     if second.robot is None:
         return _with_torques(first, second, robot, notes)
@@ -56,13 +59,15 @@ def match(first: View, second: View) -> Match:
         raise _numbers(first.name, names, second.name, others)
     joints = _partners(names, others, robot, other)
     if [others[k] for k in joints] != names and set(names) != set(others):
-        notes += (f"joints are matched {_how(names, others, robot, other)}: "
-                  + listed([f"{a} = {others[k]}" for a, k in zip(names, joints, strict=True)]),)  # fmt: skip
+        notes += (
+            f"joints are matched {_how(names, others, robot, other)}: "
+            + listed([f"{a} = {others[k]}" for a, k in zip(names, joints, strict=True)]),
+        )
     order = _order(robot, other, joints)
     return Match(first.name, second.name, robot, other, tuple(joints), order, torques, causes, notes)
 
 
-def _with_torques(first: View, second: View, robot: Robot, notes: tuple[str, ...]) -> Match:
+def _with_torques(first: Side, second: Side, robot: Robot, notes: tuple[str, ...]) -> Match:
     names = [joint.name for joint in robot.joints]
     order: tuple[int, ...] = ()
     if second.joints and len(second.joints) != len(names):
@@ -77,18 +82,19 @@ def _with_torques(first: View, second: View, robot: Robot, notes: tuple[str, ...
 def _numbers(first: str, names: list[str], second: str, others: list[str]) -> NotApplicable:
     return NotApplicable(
         f"the models have different numbers of movable joints: {first} {len(names)}, {second} {len(others)}",
-        where="armdyn.explain", expected="the same joints, or the same names of those that both have",
+        where="armdyn.explain",
+        expected="the same joints, or the same names of those that both have",
         advice=f"{first} has {listed(names)}; {second} has {listed(others)}. A joint that one model lacks is held at "
         'zero if the others have the same names; else hold it first: robot.locked({"joint": 0.0}).',
-    )  # fmt: skip
+    )
 
 
-def _same_joints(first: View, second: View) -> tuple[Robot, Robot, Callable[[States], Floats], tuple[Cause, ...]]:
+def _same_joints(first: Side, second: Side) -> tuple[Robot, Robot, Callable[[States], Floats], tuple[Reading, ...]]:
     """Both robots with their common joints; where joints are only in one, those are held at zero."""
     robot, other = first.robot, second.robot
     assert robot is not None and other is not None
     own, theirs = {j.name for j in robot.joints}, {j.name for j in other.joints}
-    causes: list[Cause] = []
+    causes: list[Reading] = []
     torques = second.torques
     if own != theirs and own & theirs and (len(own) != len(theirs)):
         for side, model, extra in ((first, robot, own - theirs), (second, other, theirs - own)):
@@ -97,11 +103,13 @@ def _same_joints(first: View, second: View) -> tuple[Robot, Robot, Callable[[Sta
             partner, away = (other, second.name) if side is first else (robot, first.name)
             laws = {j.name: j.mimic for j in partner.tree if j.mimic and j.name in extra}
             fixed = tuple(joint.name for joint in model.joints if joint.name in extra and joint.name not in laws)
-            for kind, names, what in (("mimic_joint", tuple(laws), "follow another joint"),
-                                      ("locked_joint", fixed, "are fixed or missing")):  # fmt: skip
+            for kind, names, what in (
+                ("mimic_joint", tuple(laws), "follow another joint"),
+                ("locked_joint", fixed, "are fixed or missing"),
+            ):
                 if names:
                     text = f"joints {listed(names)} move in {side.name} and {what} in {away}"
-                    causes.append(Cause(kind, names, text))
+                    causes.append(Reading(kind, names, text, lambda gap: gap))
             tree = tuple(replace(j, mimic=laws[j.name]) if j.name in laws else j for j in model.tree)
             held = replace(model, tree=tree) if laws else model
             held = held.locked(dict.fromkeys(fixed, 0.0)) if fixed else held

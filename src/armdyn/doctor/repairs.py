@@ -1,27 +1,32 @@
-"""What is wrong with a robot's description, and the repair, where there is one and only one: `armdyn.fix`."""
+"""Repairs of a robot's description, where there is one and only one: `armdyn.fix`."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from armdyn.algebra import Vec3
 from armdyn.doctor.body_repairs import body_repair, missing_mass
-from armdyn.doctor.checkup import check
-from armdyn.doctor.proposals import Proposal, Repair, edit, named, shown
-from armdyn.doctor.readings import random_states, robot_torques, uniform
+from armdyn.doctor.checkup import as_robot, check
+from armdyn.doctor.plausibility import slips
+from armdyn.doctor.proposals import Confidence, Proposal, Repair, edit, named, shown
+from armdyn.doctor.reading import Reading
 from armdyn.doctor.shapes import Shapes, shapes_of
-from armdyn.errors import ArmdynError
+from armdyn.doctor.variant import random_states, robot_torques, uniform
+from armdyn.errors import ArmdynError, FileError
 from armdyn.findings import Checkup, Finding, sentence
+from armdyn.formats import read, save
+from armdyn.notebook_view import View
+from armdyn.result import Result
 from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, takes
 from armdyn.robot.parts import MAGNITUDES, FreeTransform, Limits, Placement
 from armdyn.robot.right_angles import snap, unrounded
 from armdyn.robot.robot import Robot
-from armdyn.tables import WIDTH, Column, Section, render
+from armdyn.tables import Column, Section
 
 STANDARD_GRAVITY = (9.7, 9.9)
 """m/s^2: between these lies free fall anywhere on the earth."""
@@ -38,11 +43,11 @@ class Unrepaired:
 
 
 @dataclass(frozen=True, eq=False)
-class Fixed:
+class Fixed(Result):
     """The repaired robot and how it came about.
 
-    robot: the repaired robot; `robot.save(path)` writes its file with the repaired values, the rest byte for byte.
-    repairs: what was repaired. left: findings that are left alone. before, after: the check-ups.
+    robot: the repaired robot. repairs: what was repaired. left: findings that are left alone. before, after: the
+    check-ups.
     """
 
     robot: Robot
@@ -51,62 +56,127 @@ class Fixed:
     before: Checkup
     after: Checkup
 
+    @property
+    def fine(self) -> bool:
+        """Whether there was nothing to repair and nothing that should be."""
+        return not self.repairs and not self.left
+
+    @property
+    def summary(self) -> str:
+        """One sentence."""
+        if self.fine:
+            return f"nothing to repair in {self.robot.name}"
+        return f"{len(self.repairs)} repaired, {len(self.left)} left alone; {self.after.summary} after the repairs"
+
     def record(self) -> dict[str, Any]:
-        """All of it as plain data."""
         return {
             "robot": self.robot.name,
-            "repairs": [{key: getattr(r, key) for key in Repair.__dataclass_fields__} for r in self.repairs],
-            "left": [{"rule": x.rule, "where": x.where, "reason": x.reason} for x in self.left],
+            "repairs": [dict(vars(repair)) for repair in self.repairs],
+            "left": [dict(vars(left)) for left in self.left],
             "before": self.before.summary,
             "after": self.after.summary,
         }
 
-    def json(self) -> str:
-        return json.dumps(self.record(), indent=2, ensure_ascii=False)
-
     def sections(self) -> list[Section]:
         """The tables: repairs, and what is left alone."""
-        heads = (Column("where", folds=True), Column("repair", folds=True),
-                 Column("evidence", folds=True), Column("confidence"), Column("torques change", "% rms"))  # fmt: skip
-        rows = tuple((r.where, sentence(r.what), sentence(r.evidence), r.confidence,
-                      "" if r.effect is None else f"{100 * r.effect:.2g}") for r in self.repairs)  # fmt: skip
+        heads = (
+            Column("where", folds=True),
+            Column("repair", folds=True),
+            Column("evidence", folds=True),
+            Column("confidence"),
+            Column("torques change", "% rms"),
+        )
+        rows = tuple(
+            (
+                r.where,
+                sentence(r.what),
+                sentence(r.evidence),
+                r.confidence,
+                "" if r.effect is None else f"{100 * r.effect:.2g}",
+            )
+            for r in self.repairs
+        )
         rest = tuple((x.where, x.rule, sentence(x.reason)) for x in self.left)
         columns = (Column("where", folds=True), Column("finding"), Column("why it is left alone", folds=True))
-        title = f"Repairs of {self.robot.name}: {self.before.summary} before, {self.after.summary} after"
-        tables = [Section(title, heads, rows)] if rows else []
-        return [*tables, *([Section("Left alone", columns, rest)] if rest else [])]
+        tables = (Section("Repairs", heads, rows), Section("Left alone", columns, rest))
+        return [table for table in tables if table.rows]
 
-    def __str__(self) -> str:
-        if not self.repairs and not self.left:
-            return f"Nothing to repair in {self.robot.name}."
-        return "\n\n".join(render(section, WIDTH) for section in self.sections())
+    def _view(self) -> View:
+        verdict = (sentence(self.summary), self.fine)
+        return View(f"Repairs of {self.robot.name}", verdict, sections=self.sections())
+
+    def save(self, path: str | Path) -> Path:
+        """Write the file with the repaired values, the rest of it byte for byte; read it back and check it again."""
+        path = save(self.robot, path)
+        again = check(read(path))
+        if again.summary != self.after.summary:
+            raise FileError(
+                f"the check-up of the written file says {again.summary}",
+                where=str(path),
+                expected=self.after.summary,
+                advice="Save to .toml, which has a place for all.",
+            )
+        return path
 
 
 @takes(*FRICTIONLESS, *CLOSED, *FREE, "elastic")
-def fix(robot: Robot) -> Fixed:
+def fix(robot: Robot | str | Path) -> Fixed:
     """Repair what has one and only one likely repair; nothing is written.
 
-    robot: its check-up gives the findings. Bodies with meshes (of a URDF or MJCF file) are compared with their shapes.
+    robot: a Robot, a file of any format, or a catalog name. Its check-up gives the findings. Bodies with meshes (of a
+        URDF or MJCF file) are compared with their shapes.
     Returns: the repaired robot, the repairs with their evidence and effect, and the findings left alone with reasons.
     """
+    robot = as_robot(robot)
     before, shapes = check(robot), shapes_of(robot)
     repaired = robot
     repairs: list[Repair] = []
     left: list[Unrepaired] = []
-    for finding in before.findings:
+    found = slips(robot)
+    general = [reading for reading in found if not _of_one_body(reading, robot)]
+    for reading in general:  # units and columns first: most other findings are their consequences
+        changed = repaired.edited(reading.apply)
+        repairs.append(_slip_repair(reading, _effect(repaired, changed)))
+        repaired = changed
+    single = {reading.where[0]: reading for reading in found if reading not in general}
+    for finding in (check(repaired) if general else before).findings:
         propose = RULES.get(finding.rule)
         if propose is None:
             if finding.severity != "note":
                 left.append(Unrepaired(finding.rule, finding.where, NO_REPAIR.get(finding.rule, NOTHING_FOLLOWS)))
             continue
-        found = propose(repaired, finding, shapes)
-        if isinstance(found, str):
-            left.append(Unrepaired(finding.rule, finding.where, found))
-        elif found is not None:
-            changed = found.apply(repaired)
-            repairs.append(replace(found.repair, effect=_effect(repaired, changed)))
+        proposal = propose(repaired, finding, shapes)
+        if isinstance(proposal, str) and (reading := single.get(named(finding))) is not None:
+            proposal = Proposal(
+                replace(_slip_repair(reading, None), rule=finding.rule, where=finding.where), _edit(reading.apply)
+            )
+        if isinstance(proposal, str):
+            left.append(Unrepaired(finding.rule, finding.where, proposal))
+        elif proposal is not None:
+            changed = proposal.apply(repaired)
+            repairs.append(replace(proposal.repair, effect=_effect(repaired, changed)))
             repaired = changed
     return Fixed(repaired, tuple(repairs), tuple(left), before, check(repaired))
+
+
+def _of_one_body(reading: Reading, robot: Robot) -> bool:
+    return reading.where[0] in {joint.body.name for joint in robot.tree} and "body" in reading.what
+
+
+def _edit(apply: Callable[[Robot], Robot]) -> Callable[[Robot], Robot]:
+    return lambda robot: robot.edited(apply)
+
+
+def _slip_repair(reading: Reading, effect: float | None) -> Repair:
+    return Repair(
+        reading.kind.replace("_", "-"),
+        ", ".join(reading.where),
+        reading.words,
+        reading.what,
+        "with it, sizes, masses and densities are those of real robots, and the links fit each other",
+        "high" if effect is not None else "medium",
+        effect,
+    )
 
 
 def _effect(before: Robot, after: Robot) -> float | None:
@@ -124,12 +194,26 @@ def _effect(before: Robot, after: Robot) -> float | None:
 # Gravity, limits, friction, angles -----------------------------------------------------------------------------------
 
 
+def _repair(
+    finding: Finding,
+    mistake: str,
+    what: str,
+    evidence: str,
+    apply: Callable[[Robot], Robot],
+    confidence: Confidence = "high",
+) -> Proposal:
+    return Proposal(Repair(finding.rule, finding.where, mistake, what, evidence, confidence), apply)
+
+
 def _gravity_up(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal:
     flipped = Vec3(*(-float(x) if x else 0.0 for x in robot.gravity))
-    what = f"gravity is {shown(flipped)} m/s^2 instead of the opposite"
-    evidence = "gravity is the acceleration of free fall; a robot on the ceiling has a turned base"
-    repair = Repair(finding.rule, finding.where, "gravity that points up", what, evidence, "high")
-    return Proposal(repair, lambda r: r.edited(lambda s: replace(s, gravity=flipped)))
+    return _repair(
+        finding,
+        "gravity that points up",
+        f"gravity is {shown(flipped)} m/s^2 instead of the opposite",
+        "gravity is the acceleration of free fall; a robot on the ceiling has a turned base",
+        lambda r: r.edited(lambda s: replace(s, gravity=flipped)),
+    )
 
 
 def _gravity_size(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | str:
@@ -140,36 +224,41 @@ def _gravity_size(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | 
         return "no unit makes it the gravity of the earth"
     unit, factor = fitting[0]
     new = Vec3(*(float(f"{factor * x:.12g}") for x in g))
-    repair = Repair(finding.rule, finding.where, "gravity in another unit", f"gravity is {shown(new)} m/s^2",
-                    f"the value is in {unit}", "high")  # fmt: skip
-    return Proposal(repair, lambda r: r.edited(lambda s: replace(s, gravity=new)))
+    return _repair(
+        finding,
+        "gravity in another unit",
+        f"gravity is {shown(new)} m/s^2",
+        f"the value is in {unit}",
+        lambda r: r.edited(lambda s: replace(s, gravity=new)),
+    )
 
 
 def _swapped_range(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | str:
     joint = robot.joint(named(finding))
     limits = joint.limits or Limits()
     low, high = limits.upper, limits.lower
-    repair = Repair(finding.rule, finding.where, "swapped limits", f"lower is {float(low):g} and upper {float(high):g}",
-                    "the two are swapped: in this order the range is not empty", "high")  # fmt: skip
-    return Proposal(repair, edit(joint.name, lambda j: replace(j, limits=replace(limits, lower=low, upper=high))))
+    return _repair(
+        finding,
+        "swapped limits",
+        f"lower is {float(low):g} and upper {float(high):g}",
+        "the two are swapped: in this order the range is not empty",
+        edit(joint.name, lambda j: replace(j, limits=replace(limits, lower=low, upper=high))),
+    )
 
 
 def _magnitude(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal:
     joint = robot.joint(named(finding))
     limits = joint.limits or Limits()
-    positive = {
-        k: -getattr(limits, k) for k in MAGNITUDES if getattr(limits, k) is not None and float(getattr(limits, k)) < 0
-    }
+    values = {key: getattr(limits, key) for key in MAGNITUDES}
+    positive = {key: -value for key, value in values.items() if value is not None and float(value) < 0}
     words = ", ".join(f"{key} is {float(value):g}" for key, value in positive.items())
-    repair = Repair(
-        finding.rule,
-        finding.where,
+    return _repair(
+        finding,
         "negative limits",
         words,
         "limits are magnitudes that hold in both directions",
-        "high",
+        edit(joint.name, lambda j: replace(j, limits=replace(limits, **positive))),
     )
-    return Proposal(repair, edit(joint.name, lambda j: replace(j, limits=replace(limits, **positive))))
 
 
 def _swapped_friction(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal:
@@ -178,9 +267,14 @@ def _swapped_friction(robot: Robot, finding: Finding, shapes: Shapes) -> Proposa
     assert friction is not None
     new = replace(friction, static=friction.coulomb, coulomb=friction.static)
     words = f"coulomb is {float(new.coulomb):g} and static {float(new.static):g}"
-    repair = Repair(finding.rule, finding.where, "swapped friction", words,
-                    "static friction is at least Coulomb friction: the two are swapped", "medium")  # fmt: skip
-    return Proposal(repair, edit(joint.name, lambda j: replace(j, friction=new)))
+    return _repair(
+        finding,
+        "swapped friction",
+        words,
+        "static friction is at least Coulomb friction: the two are swapped",
+        edit(joint.name, lambda j: replace(j, friction=new)),
+        "medium",
+    )
 
 
 def _right_angles(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | str | None:
@@ -192,43 +286,26 @@ def _right_angles(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | 
     geometry = joint.geometry
     if isinstance(geometry, FreeTransform):
         given = [*geometry.placement.rpy, *([geometry.zero] if joint.kind != "prismatic" else [])]
-        rpy = [unrounded(x) for x in geometry.placement.rpy]
-        turned = replace(
-            geometry, placement=Placement(geometry.placement.xyz, Vec3(*rpy)), zero=unrounded(geometry.zero)
-        )
-        new: Any = turned if joint.kind != "prismatic" else replace(turned, zero=geometry.zero)
+        rpy = Vec3(*(unrounded(x) for x in geometry.placement.rpy))
+        zero = geometry.zero if joint.kind == "prismatic" else unrounded(geometry.zero)
+        new: Any = replace(geometry, placement=Placement(geometry.placement.xyz, rpy), zero=zero)
     else:
-        angles = {
-            key: unrounded(getattr(geometry, key)) for key in ("theta", "alpha", "gamma") if hasattr(geometry, key)
-        }
-        given = [getattr(geometry, key) for key in angles]
-        new = replace(geometry, **angles)
-    if new != geometry and any(snap(unrounded(x)) is not None for x in given):
-        return "one of its angles is a rounded multiple of pi/2, another is not: it may be calibrated"
+        keys = [key for key in ("theta", "alpha", "gamma") if hasattr(geometry, key)]
+        given = [getattr(geometry, key) for key in keys]
+        new = replace(geometry, **{key: unrounded(angle) for key, angle in zip(keys, given, strict=True)})
     if new == geometry:
         return "the angle is not a rounded multiple of pi/2: it may be calibrated"
-    repair = Repair(finding.rule, finding.where, "rounded angles", "angles are exact multiples of pi/2",
-                    "each is a multiple of pi/2 rounded to the decimals that the file gives, or off by the rounding of "
-                    "arithmetic", "high")  # fmt: skip
-    return Proposal(repair, edit(name, lambda j: replace(j, geometry=new)))
+    if any(snap(unrounded(x)) is not None for x in given):
+        return "one of its angles is a rounded multiple of pi/2, another is not: it may be calibrated"
+    return _repair(
+        finding,
+        "rounded angles",
+        "angles are exact multiples of pi/2",
+        "each is a multiple of pi/2 rounded to the decimals that the file gives, or off by the rounding of arithmetic",
+        edit(name, lambda j: replace(j, geometry=new)),
+    )
 
 
-Propose = Callable[[Robot, Finding, Shapes], "Proposal | str | None"]
-RULES: dict[str, Propose] = {
-    "gravity-up": _gravity_up,
-    "gravity-size": _gravity_size,
-    "range-inverted": _swapped_range,
-    "negative-limit": _magnitude,
-    "static-below-coulomb": _swapped_friction,
-    "angle-off": _right_angles,
-    "triangle": body_repair,
-    "not-positive": body_repair,
-    "gyration-large": body_repair,
-    "gyration-small": body_repair,
-    "com-far": body_repair,
-    "inertia-without-mass": missing_mass,
-}
-"""Rules of the check-up that have repairs."""
 NOTHING_FOLLOWS = "the right value does not follow from the file"
 NO_REPAIR = {
     "range-empty": "lower and upper limit are equal, as exporters write them where they know none: the range does not "
@@ -237,3 +314,15 @@ NO_REPAIR = {
     "no-joints": "a single body: nothing moves, and nothing is to be repaired",
 }
 """Why findings of other rules are left alone."""
+Propose = Callable[[Robot, Finding, Shapes], "Proposal | str | None"]
+RULES: dict[str, Propose] = {
+    "gravity-up": _gravity_up,
+    "gravity-size": _gravity_size,
+    "range-inverted": _swapped_range,
+    "negative-limit": _magnitude,
+    "static-below-coulomb": _swapped_friction,
+    "angle-off": _right_angles,
+    **dict.fromkeys(("triangle", "not-positive", "gyration-large", "gyration-small", "com-far"), body_repair),
+    "inertia-without-mass": missing_mass,
+}
+"""Rules of the check-up that have repairs."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armdyn.algebra import Inertia, ops
-from armdyn.doctor.readings import Variant
+from armdyn.doctor.variant import Variant
 from armdyn.kinematics.rotations import inverse_pose
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Joint
@@ -136,7 +136,7 @@ def _add_rotors(robot: Robot, frames: dict[str, tuple[int, Floats]], bodies: Flo
 def _of_all(variant: Variant, names: Sequence[str]) -> tuple[Floats, Floats]:
     """Signs and zeros of all movable joints; dependent ones are read as they are."""
     sign, zero = np.ones(len(names)), np.zeros(len(names))
-    if variant.reading.sign or variant.reading.zero:
+    if variant.arrays.sign or variant.arrays.zero:
         places = [names.index(joint.name) for joint in variant.robot.joints]
         sign[places], zero[places] = variant.sign(), variant.zero()
     return sign, zero
@@ -198,10 +198,14 @@ def _pseudo(second: Floats, first: Floats, m: float) -> Floats:
 DRIVES: dict[str, Callable[[Joint], list[float]]] = {
     "rotor": lambda joint: _rotor(joint),
     "viscous": lambda joint: [_of(joint.friction, "viscous")],
-    "coulomb": lambda joint: [_of(joint.friction, "coulomb"), _of(joint.friction, "static"),
-                              _of(joint.friction, "stribeck"), _of(joint.friction, "offset")],
+    "coulomb": lambda joint: [
+        _of(joint.friction, "coulomb"),
+        _of(joint.friction, "static"),
+        _of(joint.friction, "stribeck"),
+        _of(joint.friction, "offset"),
+    ],
     "spring": lambda joint: [_of(joint.spring, "stiffness"), _of(joint.spring, "rest")],
-}  # fmt: skip
+}
 """The numbers of a joint's drive, by name."""
 
 
@@ -334,6 +338,12 @@ def permuted(s: Structure, order: Sequence[int]) -> Structure:
     """The structure with joint k at the place of joint order[k]."""
     back = {old: new for new, old in enumerate(order)} | {WORLD: WORLD}
     pick = list(order)
-    return Structure(tuple(s.names[k] for k in pick), tuple(s.kinds[k] for k in pick),
-                     tuple(back[s.parents[k]] for k in pick), s.placement[pick], s.bodies[pick],
-                     {name: values[pick] for name, values in s.drives.items()}, s.gravity)  # fmt: skip
+    return Structure(
+        tuple(s.names[k] for k in pick),
+        tuple(s.kinds[k] for k in pick),
+        tuple(back[s.parents[k]] for k in pick),
+        s.placement[pick],
+        s.bodies[pick],
+        {name: values[pick] for name, values in s.drives.items()},
+        s.gravity,
+    )

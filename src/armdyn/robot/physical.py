@@ -98,30 +98,66 @@ def invalid_body(body: GivenBody) -> Iterator[Finding]:
     """Findings on one body; parameters without a mass that were grouped on purpose are not judged."""
     principal = body.principal
     if np.isnan(principal[0]):
-        yield Finding("not-finite", "invalid", body.where, "its inertia is not finite", "finite numbers",
-                      advice="Give numbers")  # fmt: skip
+        yield Finding(
+            "not-finite", "invalid", body.where, "its inertia is not finite", "finite numbers", advice="Give numbers"
+        )
         return
     if body.grouped and body.mass == 0:
         return
     if body.mass < 0:
         cause = "a wrong sign, or a payload subtracted from a link"
         cause = "an identified or grouped parameter (the torques may still be right)" if body.grouped else cause
-        yield Finding("negative-mass", "invalid", body.where, f"its mass is {body.mass:g} kg", "mass >= 0",
-                      body.mass, "kg", cause, "Give the mass of the body")  # fmt: skip
+        yield Finding(
+            "negative-mass",
+            "invalid",
+            body.where,
+            f"its mass is {body.mass:g} kg",
+            "mass >= 0",
+            body.mass,
+            "kg",
+            cause,
+            "Give the mass of the body",
+        )
     scale = float(np.abs(body.tensor).max())
     asymmetry = float(np.abs(body.tensor - body.tensor.T).max())
     if asymmetry > ROUNDING * scale:
-        yield Finding("not-symmetric", "invalid", body.where, "its inertia tensor is not symmetric", "I = I^T",
-                      asymmetry, "kg m^2", "a mistyped entry", "Give xx xy xz yy yz zz")  # fmt: skip
+        yield Finding(
+            "not-symmetric",
+            "invalid",
+            body.where,
+            "its inertia tensor is not symmetric",
+            "I = I^T",
+            asymmetry,
+            "kg m^2",
+            "a mistyped entry",
+            "Give xx xy xz yy yz zz",
+        )
     elif principal[0] < -ROUNDING * scale:
-        yield Finding("not-positive", "invalid", body.where, "its inertia tensor is not positive semidefinite: "
-                      f"smallest principal moment {principal[0]:.4g} kg m^2", "all principal moments >= 0",
-                      float(principal[0]), "kg m^2", _cause(body, -principal[0] / scale), _ADVICE)  # fmt: skip
+        yield Finding(
+            "not-positive",
+            "invalid",
+            body.where,
+            f"its inertia tensor is not positive semidefinite: smallest principal moment {principal[0]:.4g} kg m^2",
+            "all principal moments >= 0",
+            float(principal[0]),
+            "kg m^2",
+            _cause(body, -principal[0] / scale),
+            _ADVICE,
+        )
     elif (excess := principal[2] - principal[0] - principal[1]) > ROUNDING * principal[2]:
-        yield Finding("triangle", "invalid", body.where, "its principal moments violate the triangle inequality: "
-                      f"{principal[2]:.4g} > {principal[0]:.4g} + {principal[1]:.4g} kg m^2 (by "
-                      f"{100 * excess / principal[2]:.3g} %)", "the largest principal moment is at most the sum of "
-                      "the others", float(excess), "kg m^2", _cause(body, excess / principal[2]), _ADVICE)  # fmt: skip
+        yield Finding(
+            "triangle",
+            "invalid",
+            body.where,
+            "its principal moments violate the triangle inequality: "
+            f"{principal[2]:.4g} > {principal[0]:.4g} + {principal[1]:.4g} kg m^2 (by "
+            f"{100 * excess / principal[2]:.3g} %)",
+            "the largest principal moment is at most the sum of the others",
+            float(excess),
+            "kg m^2",
+            _cause(body, excess / principal[2]),
+            _ADVICE,
+        )
 
 
 _ADVICE = "Compare with the source or the CAD data: six entries at the centre of mass, in axes of the body frame"
@@ -161,16 +197,30 @@ def invalid_drive(joint: Joint) -> Iterator[Finding]:
         for name, unit in (("inertia", "kg m^2"), ("mass", "kg"), ("transverse", "kg m^2")):
             value = float(getattr(joint.rotor, name))
             if value < 0:
-                yield Finding("negative-rotor", "invalid", f"joint {joint.name!r}, rotor",
-                              f"the rotor's {name} is {value:g} {unit}", f"{name} >= 0", value, unit,
-                              "a wrong sign, or a value identified from too little motion",
-                              f"Give the {name} from the motor's data sheet")  # fmt: skip
+                yield Finding(
+                    "negative-rotor",
+                    "invalid",
+                    f"joint {joint.name!r}, rotor",
+                    f"the rotor's {name} is {value:g} {unit}",
+                    f"{name} >= 0",
+                    value,
+                    unit,
+                    "a wrong sign, or a value identified from too little motion",
+                    f"Give the {name} from the motor's data sheet",
+                )
     if joint.elastic is not None and (stiffness := float(joint.elastic.stiffness)) <= 0:
         unit = "N m/rad" if joint.kind == "revolute" else "N/m"
-        yield Finding("soft-spring", "invalid", f"joint {joint.name!r}, elastic",
-                      f"the stiffness is {stiffness:g} {unit}", "stiffness > 0", stiffness, unit,
-                      "a wrong sign, or a rigid joint",
-                      "Give a positive stiffness; omit elastic for a rigid joint")  # fmt: skip
+        yield Finding(
+            "soft-spring",
+            "invalid",
+            f"joint {joint.name!r}, elastic",
+            f"the stiffness is {stiffness:g} {unit}",
+            "stiffness > 0",
+            stiffness,
+            unit,
+            "a wrong sign, or a rigid joint",
+            "Give a positive stiffness; omit elastic for a rigid joint",
+        )
 
 
 __all__ = ["GivenBody", "given_bodies", "invalid_body", "invalid_drive", "invalid_findings", "is_consistent", "steiner"]

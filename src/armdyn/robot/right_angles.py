@@ -42,8 +42,11 @@ def unrounded(angle: Scalar) -> Scalar:
         return angle
     if abs(float(angle) - near) < ARITHMETIC:
         return near
-    cut = [d for d in range(2, MOST_DECIMALS + 1)
-           if abs(float(angle)) in (round(abs(near), d), math.floor(abs(near) * 10**d) / 10**d)]  # fmt: skip
+    cut = [
+        d
+        for d in range(2, MOST_DECIMALS + 1)
+        if abs(float(angle)) in (round(abs(near), d), math.floor(abs(near) * 10**d) / 10**d)
+    ]
     return near if cut else angle
 
 

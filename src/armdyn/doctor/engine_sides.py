@@ -14,8 +14,8 @@ import numpy as np
 
 from armdyn.algebra import CentralInertia, Mat3, Vec3, rpy_of
 from armdyn.algebra.poses import rot_quaternion
-from armdyn.doctor.readings import States, Variant, random_states, uniform
-from armdyn.doctor.views import View
+from armdyn.doctor.sides import Side
+from armdyn.doctor.variant import States, Variant, random_states, uniform
 from armdyn.robot.compounds import expanded
 from armdyn.robot.engines import forces_from_mujoco, to_mujoco, to_pinocchio
 from armdyn.robot.parts import (
@@ -52,9 +52,10 @@ def _tensor(I: Any) -> Mat3:
     return Mat3(tuple(tuple(float(x) for x in row) for row in I))
 
 
-def _checked(name: str, joints: tuple[str, ...], torques: Callable[[States], Floats], robot: Robot | None,
-             notes: tuple[str, ...]) -> View:  # fmt: skip
-    """The view, with the rebuilt robot if it gives the engine's own torques."""
+def _checked(
+    name: str, joints: tuple[str, ...], torques: Callable[[States], Floats], robot: Robot | None, notes: tuple[str, ...]
+) -> Side:
+    """The side, with the rebuilt robot if it gives the engine's own torques."""
     if robot is not None:
         states = random_states(robot, 8, seed=1)
         own = torques(states)
@@ -62,13 +63,13 @@ def _checked(name: str, joints: tuple[str, ...], torques: Callable[[States], Flo
         if not apart <= AGREES:
             robot = None
             notes += (f"the parameters of {name} were not used: a robot rebuilt from them gives other torques",)
-    return View(name, joints, torques, robot, notes=notes)
+    return Side(name, joints, torques, robot, notes=notes)
 
 
 # Pinocchio -----------------------------------------------------------------------------------------------------------
 
 
-def pinocchio_view(model: Any, name: str) -> View | None:
+def pinocchio_side(model: Any, name: str) -> Side | None:
     """A `pinocchio.Model`: torques by rnea."""
     if _module(model) != "pinocchio" or not hasattr(model, "jointPlacements"):
         return None
@@ -109,8 +110,13 @@ def _from_pinocchio(model: Any) -> Robot | None:
             return None
         load = CentralInertia(float(inertia.mass), Vec3(*map(float, inertia.lever)), _tensor(inertia.inertia))
         bodies.append(f"{model.names[k]}_body")
-        part = Joint(model.names[k], "fixed", FreeTransform(_placement(placement.rotation, placement.translation)),
-                     bodies[model.parents[k]], Body(bodies[k], load))  # fmt: skip
+        part = Joint(
+            model.names[k],
+            "fixed",
+            FreeTransform(_placement(placement.rotation, placement.translation)),
+            bodies[model.parents[k]],
+            Body(bodies[k], load),
+        )
         if joint.nv > 1:
             several: CompoundKind = "free" if joint.nv == 6 else "ball"
             tree += expanded(part, several)
@@ -123,8 +129,15 @@ def _from_pinocchio(model: Any) -> Robot | None:
         armature = float(model.armature[joint.idx_v])
         ends = (model.lowerPositionLimit, model.upperPositionLimit) if joint.nq == 1 else ()
         limits = Limits(*(_finite(x[joint.idx_q]) for x in ends))
-        tree.append(replace(part, kind=kind, geometry=replace(part.geometry, axis=Vec3(*map(float, axis))),  # type: ignore[arg-type]
-                            rotor=Rotor(inertia=armature) if armature else None, limits=limits))  # fmt: skip
+        tree.append(
+            replace(
+                part,
+                kind=kind,
+                geometry=replace(part.geometry, axis=Vec3(*map(float, axis))),  # type: ignore[arg-type]
+                rotor=Rotor(inertia=armature) if armature else None,
+                limits=limits,
+            )
+        )
     gravity = Vec3(*map(float, model.gravity.linear))
     return Robot(model.name or "model", tuple(tree), gravity=gravity, root=Body("world"))
 
@@ -143,7 +156,7 @@ def _finite(x: Any) -> float | None:
 # MuJoCo --------------------------------------------------------------------------------------------------------------
 
 
-def mujoco_view(model: Any, name: str) -> View | None:
+def mujoco_side(model: Any, name: str) -> Side | None:
     """A `mujoco.MjModel`: torques M qacc + bias - passive forces; contacts, limits and dry friction are constraints."""
     if _module(model) != "mujoco" or not hasattr(model, "body_ipos"):
         return None
@@ -153,8 +166,11 @@ def mujoco_view(model: Any, name: str) -> View | None:
     data = mujoco.MjData(model)
 
     def torques(states: States) -> Floats:
-        motion = to_mujoco(robot, states.q, states.qd, states.qdd) if robot is not None else (
-            states.q, states.qd, states.qdd)  # fmt: skip
+        motion = (
+            to_mujoco(robot, states.q, states.qd, states.qdd)
+            if robot is not None
+            else (states.q, states.qd, states.qdd)
+        )
         rows = np.empty_like(states.qd)
         for k, (q, qd, qdd) in enumerate(zip(*motion, strict=True)):
             data.qpos[:], data.qvel[:] = q, qd
@@ -163,8 +179,11 @@ def mujoco_view(model: Any, name: str) -> View | None:
             rows[k] += data.qfrc_bias - data.qfrc_passive
         return forces_from_mujoco(robot, motion[0], rows) if robot is not None else rows
 
-    notes: tuple[str, ...] = ("MuJoCo treats frictionloss as a constraint: it is not among the torques",
-                              ) if np.any(model.dof_frictionloss) else ()  # fmt: skip
+    notes: tuple[str, ...] = (
+        ("MuJoCo treats frictionloss as a constraint: it is not among the torques",)
+        if np.any(model.dof_frictionloss)
+        else ()
+    )
     joints = tuple(j.name for j in robot.joints) if robot else tuple(model.joint(k).name for k in range(model.njnt))
     if model.neq or model.ntendon:
         notes += ("forces of MuJoCo's equality constraints and tendons are not among the torques",)
@@ -206,21 +225,30 @@ def _mujoco_joint(model: Any, j: int, pose: Any, parent: str, body: str) -> list
         place = FreeTransform() if kind == 0 else FreeTransform(_placement(R, p))
         return expanded(Joint(name, "fixed", place, parent, Body(body)), "free" if kind == 0 else "ball")
     at, stiffness = int(model.jnt_qposadr[j]), float(model.jnt_stiffness[j])
-    geometry = FreeTransform(_placement(R, p + R @ model.jnt_pos[j]), Vec3(*map(float, model.jnt_axis[j])),
-                             -float(model.qpos0[at]))  # fmt: skip
+    geometry = FreeTransform(
+        _placement(R, p + R @ model.jnt_pos[j]), Vec3(*map(float, model.jnt_axis[j])), -float(model.qpos0[at])
+    )
     armature, damping = float(model.dof_armature[dof]), float(model.dof_damping[dof])
     limits = Limits(*map(float, model.jnt_range[j])) if model.jnt_limited[j] else None
-    return [Joint(name, "revolute" if kind == 3 else "prismatic", geometry, parent, Body(body),
-                  rotor=Rotor(inertia=armature) if armature else None,
-                  friction=Friction(viscous=damping) if damping else None,
-                  spring=Spring(stiffness, float(model.qpos_spring[at])) if stiffness else None,
-                  limits=limits)]  # fmt: skip
+    return [
+        Joint(
+            name,
+            "revolute" if kind == 3 else "prismatic",
+            geometry,
+            parent,
+            Body(body),
+            rotor=Rotor(inertia=armature) if armature else None,
+            friction=Friction(viscous=damping) if damping else None,
+            spring=Spring(stiffness, float(model.qpos_spring[at])) if stiffness else None,
+            limits=limits,
+        )
+    ]
 
 
 # Robotics Toolbox ----------------------------------------------------------------------------------------------------
 
 
-def toolbox_view(model: Any, name: str) -> View | None:
+def toolbox_side(model: Any, name: str) -> Side | None:
     """A `roboticstoolbox.DHRobot`: torques by rne."""
     if not hasattr(model, "rne") or not hasattr(model, "links") or not hasattr(model, "n"):
         return None
@@ -232,8 +260,8 @@ def toolbox_view(model: Any, name: str) -> View | None:
 
     title = name or f"{model.name or 'model'} in the Robotics Toolbox"
     robots = [_from_toolbox(model, sign) for sign in (1.0, -1.0)] if hasattr(model, "mdh") else []
-    views = [_checked(title, joints, torques, uniform(robot), ()) for robot in robots]  # versions differ in the sign
-    return next((view for view in views if view.robot is not None), View(title, joints, torques))
+    sides = [_checked(title, joints, torques, uniform(robot), ()) for robot in robots]  # versions differ in the sign
+    return next((side for side in sides if side.robot is not None), Side(title, joints, torques))
 
 
 def _from_toolbox(model: Any, sign: float) -> Robot:
@@ -244,20 +272,35 @@ def _from_toolbox(model: Any, sign: float) -> Robot:
         I = np.asarray(link.I, float)
         key, constant = ("theta", float(link.offset)) if revolute else ("d", float(link.offset))
         other = {"d": float(link.d)} if revolute else {"theta": float(link.theta)}
-        row = {"name": link.name or f"joint{k + 1}", "type": "revolute" if revolute else "prismatic", key: constant,
-               "a": float(link.a), "alpha": float(link.alpha), "mass": float(link.m), "com": [*map(float, link.r)],
-               "inertia": [float(I[p]) for p in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]} | other  # fmt: skip
+        row = {
+            "name": link.name or f"joint{k + 1}",
+            "type": "revolute" if revolute else "prismatic",
+            key: constant,
+            "a": float(link.a),
+            "alpha": float(link.alpha),
+            "mass": float(link.m),
+            "com": [*map(float, link.r)],
+            "inertia": [float(I[p]) for p in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))],
+        } | other
         if link.Jm:
             row["rotor"] = {"inertia": float(link.Jm), "ratio": abs(gear)}
         forth, back = (abs(gear) * x for x in np.broadcast_to(np.asarray(link.Tc, float).ravel(), 2))  # Tc+ and Tc-
         if link.B or forth or back:
-            row["friction"] = {"viscous": float(np.ravel(link.B)[0]) * gear**2, "coulomb": float(forth - back) / 2,
-                               "offset": float(forth + back) / 2}  # fmt: skip
+            row["friction"] = {
+                "viscous": float(np.ravel(link.B)[0]) * gear**2,
+                "coulomb": float(forth - back) / 2,
+                "offset": float(forth + back) / 2,
+            }
         rows.append(row)
     gravity = tuple(sign * float(x) for x in np.ravel(model.gravity))
-    return Robot.from_dh(rows, "modified" if model.mdh else "standard", gravity=gravity,
-                         base=np.asarray(model.base.A, float), name=model.name or "robot")  # fmt: skip
+    return Robot.from_dh(
+        rows,
+        "modified" if model.mdh else "standard",
+        gravity=gravity,
+        base=np.asarray(model.base.A, float),
+        name=model.name or "robot",
+    )
 
 
-ENGINES = (pinocchio_view, mujoco_view, toolbox_view)
+ENGINES = (pinocchio_side, mujoco_side, toolbox_side)
 """Functions that recognise a live model."""

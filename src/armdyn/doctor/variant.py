@@ -49,7 +49,7 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> States:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Arrays:
     """How arrays are read and which torques are given.
 
     order: place i of the arrays is joint order[i] of the robot (empty: the same order).
@@ -76,52 +76,52 @@ class Variant:
     """A robot under hypotheses: the robot and the reading of its arrays."""
 
     robot: Robot
-    reading: Reading = Reading()
+    arrays: Arrays = Arrays()
 
     def reads(self, **changes: object) -> Variant:
-        return replace(self, reading=replace(self.reading, **changes))  # type: ignore[arg-type]
+        return replace(self, arrays=replace(self.arrays, **changes))  # type: ignore[arg-type]
 
     def sign(self) -> Floats:
-        return np.array(self.reading.sign or [1] * self.robot.n, dtype=float)
+        return np.array(self.arrays.sign or [1] * self.robot.n, dtype=float)
 
     def zero(self) -> Floats:
-        return np.array(self.reading.zero or [0] * self.robot.n, dtype=float)
+        return np.array(self.arrays.zero or [0] * self.robot.n, dtype=float)
 
     def torques(self, states: States) -> Floats:
         """Torques (count, n) in the order of the arrays."""
-        reading, robot = self.reading, self.robot
-        q, qd, qdd = states.q, states.qd * reading.scale, states.qdd * reading.scale
+        arrays, robot = self.arrays, self.robot
+        q, qd, qdd = states.q, states.qd * arrays.scale, states.qdd * arrays.scale
         if robot.compounds:
             return self._free_torques(States(q, qd, qdd))
-        q = q * reading.scale
-        places = np.argsort(reading.order) if reading.order else np.arange(robot.n)
+        q = q * arrays.scale
+        places = np.argsort(arrays.order) if arrays.order else np.arange(robot.n)
         sign = self.sign()
         own = States(q[:, places] * sign + self.zero(), qd[:, places] * sign, qdd[:, places] * sign)
         tau = self._read(own) * sign
-        return tau[:, list(reading.order)] if reading.order else tau
+        return tau[:, list(arrays.order)] if arrays.order else tau
 
     def _free_torques(self, states: States) -> Floats:
         q, qd, qdd = states.q.copy(), states.qd, states.qdd
-        if self.reading.quaternion:
+        if self.arrays.quaternion:
             for span in self.robot.compounds:
                 last = span.positions.stop
                 q[:, last - 4 : last] = q[:, [last - 1, last - 4, last - 3, last - 2]]
-        if self.reading.world_velocity:
+        if self.arrays.world_velocity:
             q, qd, qdd = from_mujoco(self.robot, q, qd, qdd)
             return forces_to_mujoco(self.robot, q, self._read(States(q, qd, qdd)))
         return self._read(States(q, qd, qdd))
 
     def _read(self, own: States) -> Floats:
-        reading, robot = self.reading, self.robot
+        arrays, robot = self.arrays, self.robot
         tau = robot_torques(robot, own)
         rest = np.zeros_like(own.qd)
-        if reading.triangle:
-            half = np.triu if reading.triangle == "upper" else np.tril
+        if arrays.triangle:
+            half = np.triu if arrays.triangle == "upper" else np.tril
             M = mass_matrices(robot, own)
             tau = tau - np.einsum("kij,kj->ki", M - half(M), own.qdd)
-        if "gravity" in reading.left_out:
+        if "gravity" in arrays.left_out:
             tau = tau - robot_torques(robot, States(own.q, rest, rest))
-        if "coriolis" in reading.left_out:
+        if "coriolis" in arrays.left_out:
             bare = robot.without("friction")
             tau = (
                 tau - robot_torques(bare, States(own.q, own.qd, rest)) + robot_torques(bare, States(own.q, rest, rest))
@@ -140,16 +140,19 @@ def robot_torques(robot: Robot, states: States) -> Floats:
         tau: Floats = newton_euler.inverse_dynamics(robot.opened, *motion) @ G
         return tau
     rows = zip(states.q, states.qd, states.qdd, strict=True)
-    return np.array([closed_chain.inverse_dynamics(robot, closed_chain.all_positions(robot, q), qd, qdd)
-                     for q, qd, qdd in rows])  # fmt: skip
+    return np.array(
+        [closed_chain.inverse_dynamics(robot, closed_chain.all_positions(robot, q), qd, qdd) for q, qd, qdd in rows]
+    )
 
 
 def mass_matrices(robot: Robot, states: States) -> Floats:
     """(count, n, n)"""
     rest = np.zeros_like(states.qd)
     still = robot_torques(robot, States(states.q, rest, rest))
-    columns = [robot_torques(robot, States(states.q, rest, np.broadcast_to(unit, rest.shape))) - still
-               for unit in np.eye(robot.n)]  # fmt: skip
+    columns = [
+        robot_torques(robot, States(states.q, rest, np.broadcast_to(unit, rest.shape))) - still
+        for unit in np.eye(robot.n)
+    ]
     return np.stack(columns, axis=-1)
 
 
