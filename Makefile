@@ -89,7 +89,7 @@ smoke-wheel: $(VENV)/.core
 
 browser: $(VENV)/.test
 	@$(PIP) install --editable '.[browser]'
-	@$(BIN)/python -m pytest -n0 -rs -s tests/studio
+	@$(BIN)/python -m pytest -n0 -rs -s tests/browser
 
 fuzz: $(VENV)/.test
 	@OPENBLAS_NUM_THREADS=1 ARMDYN_FUZZ=$$(($(N) * 2 / 5)) $(BIN)/python -m pytest -n0 -s -k muta \

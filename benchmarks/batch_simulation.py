@@ -65,7 +65,7 @@ def main(count: int = 10_000) -> dict[str, float]:
     law, total, figures = PID(KP, KD), count * DURATION, {}
 
     def ours(integrator: str) -> Runs:
-        runs = simulate(dyn, law, goal, DURATION, DT, q0=q0, integrator=integrator, solver=Solver(keep=100))
+        runs = simulate(dyn, law, goal, DURATION, q0=q0, solver=Solver(dt=DT, integrator=integrator, keep=100))
         assert isinstance(runs, Runs)
         return runs
 

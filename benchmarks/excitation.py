@@ -29,10 +29,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: threads on
 import numpy as np
 
 import armdyn
-from armdyn.identification.clearance import Surroundings
-from armdyn.identification.criteria import CRITERIA, condition_number, scaled_condition_number
-from armdyn.identification.excitation import Excitation, Search, excite
-from armdyn.identification.harmonics import Harmonics
+from armdyn.identification.excitation.clearance import Surroundings
+from armdyn.identification.excitation.criteria import CRITERIA, condition_number, scaled_condition_number
+from armdyn.identification.excitation.excite import Excitation, Search, excite
+from armdyn.identification.excitation.harmonics import Harmonics
 
 CASES = (("ur5", "inertial"), ("ur5", "inertial,friction"), ("panda", "inertial"), ("panda", "inertial,friction"))
 FLOOR = Surroundings(floor=0.0)

@@ -22,7 +22,7 @@ import numpy as np
 
 import armdyn
 import armdyn.jax
-from armdyn.export.jax_source import function
+from armdyn.codegen.jax_source import function
 
 SAMPLES = 1000
 AT_LEAST = 2.0

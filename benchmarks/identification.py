@@ -48,8 +48,8 @@ def rubbing() -> armdyn.Robot:
 
 def ours(normal: bool = False) -> dict[str, float]:
     from armdyn.identification import Samples, observe
-    from armdyn.identification.estimation import Weighted
-    from armdyn.identification.observation import base_regressor
+    from armdyn.identification.fit.estimation import Weighted
+    from armdyn.identification.fit.observation import base_regressor
     from armdyn.parameters import base_parameters
 
     robot = rubbing()

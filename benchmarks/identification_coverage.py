@@ -12,7 +12,7 @@ were, and the error on another motion, with the terms and of viscous and Coulomb
 torque, mean over joints).
 
 With --payload: a load of 1.7 kg from a log without and a log with it, another motion each, by
-`identify_payload(calibrated=True)`. All torques of a draw are multiplied by one gain between 0.75 and 1.25 that is not
+`payload(calibrated=True)`. All torques of a draw are multiplied by one gain between 0.75 and 1.25 that is not
 told; the masses of the robot are trusted.
 """
 
@@ -34,7 +34,7 @@ import numpy as np
 import armdyn
 from armdyn.dynamics.presliding import torques_along
 from armdyn.identification import Log
-from armdyn.identification.payload import LABELS, identify_payload
+from armdyn.identification.payload.payload import LABELS, payload
 from armdyn.parameters import standard_parameters
 from armdyn.robot.parts import Friction
 from support.logs import excitation
@@ -133,7 +133,7 @@ def payload_row(name: str, draws: int) -> str:
         rng = np.random.default_rng([draw, 9])
         gain = rng.uniform(0.75, 1.25)
         unloaded, loaded = (drawn(t, motion[0], gain * tau, rng) for motion, tau in zip(both, torques, strict=True))
-        found = identify_payload(robot, loaded, unloaded, calibrated=True)
+        found = payload(robot, loaded, unloaded, calibrated=True)
         std = np.array(list(found.std.values()))
         inside.append(np.abs(np.array(list(found.values.values())) - truth) <= 2 * std)
         deviations.append(std[0])

@@ -37,9 +37,9 @@ import numpy as np
 
 import armdyn
 from armdyn.identification import Log, LogFormat, Processing, process, read_log
-from armdyn.identification.filters import central_differences, low_passed
-from armdyn.identification.observation import base_regressor
-from armdyn.identification.stamps import rebuilt
+from armdyn.identification.clock.stamps import rebuilt
+from armdyn.identification.fit.observation import base_regressor
+from armdyn.identification.log.filters import central_differences, low_passed
 from armdyn.parameters import base_parameters
 
 SHARE, CUTOFF, SLOW, RATE = 0.7, 10.0, 0.02, 40.0

@@ -14,9 +14,9 @@ import numpy as np
 
 import armdyn
 from armdyn.control import ComputedTorque, Desired, Formulated, Law
-from armdyn.reproduce.elbaji.scara_tracking import SCARA_KD, SCARA_KP, SCARA_RATE, SCARA_START, ScaraCurve
 from armdyn.simulation import Run, Solver, simulate
 from armdyn.simulation.studies import monte_carlo
+from armdyn.texts.elbaji.scara_tracking import SCARA_KD, SCARA_KP, SCARA_RATE, SCARA_START, ScaraCurve
 
 CYCLE_MS = {"numeric": 16.0, "symbolic": 17.5}
 """Control cycles of El Baji sec. 5.3."""

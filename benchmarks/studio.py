@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import armdyn
+from armdyn.browser import Studio, serve
 from armdyn.robot import Robot
-from armdyn.studio import Studio, serve
 
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 STEPS = 60

@@ -15,15 +15,15 @@ move = armdyn.point_to_point([0.2, -0.5], [1.4, 0.8], "quintic", duration=1.0)
 law = armdyn.ComputedTorque(dyn, kp=400, kd=40)
 
 # The model is exact: the error is that of the integration step.
-run = armdyn.simulate(dyn, law, move, duration=1.5, dt=1e-3)
+run = armdyn.simulate(dyn, law, move, duration=1.5, solver=armdyn.Solver(dt=1e-3))
 print(run)
 print("largest error, rad:", abs(run.error).max())
 
 # The arm carries a payload that the model does not know; and models that omit a term.
 loaded = armdyn.compile(dyn.robot.with_payload(10.0))
-surprised = armdyn.simulate(loaded, law, move, duration=1.5, dt=1e-3)
+surprised = armdyn.simulate(loaded, law, move, duration=1.5, solver=armdyn.Solver(dt=1e-3))
 print(f"10 kg in hand, unknown: {abs(surprised.error).max():.4f} rad")
-runs = armdyn.imperfect_models(dyn, law, move, duration=1.5, dt=1e-3)
+runs = armdyn.imperfect_models(dyn, law, move, duration=1.5, solver=armdyn.Solver(dt=1e-3))
 for name, each in runs.items():
     print(f"{name:>20}: largest error {np.abs(each.error).max():.2e} rad, largest torque {abs(each.tau).max():.0f} N m")
 
@@ -34,7 +34,7 @@ others = {
     "adaptive": armdyn.SlotineLi(dyn, 10.0, 1e3, 0.05),
 }
 for name, other in others.items():
-    error = armdyn.simulate(loaded, other, move, duration=1.5, dt=1e-3).error
+    error = armdyn.simulate(loaded, other, move, duration=1.5, solver=armdyn.Solver(dt=1e-3)).error
     print(f"{name:>20}, 10 kg unknown: {np.abs(error).max():.4f} rad")
 surprised.plot(OUT / "tracking.png")
 print("picture:", OUT / "tracking.png")

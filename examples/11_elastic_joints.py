@@ -30,12 +30,14 @@ print(f"first resonance over the workspace, motors locked: {found.lowest[0]:.1f}
 # A control law that is designed for rigid joints, at 20 rad/s: critically damped on paper.
 move = armdyn.point_to_point([0.0, 0.0], [0.6, -0.4], "quintic", duration=2.0)
 rigid = armdyn.ComputedTorque(armdyn.compile(robot.without("elastic")), kp=400, kd=40)
-ringing = armdyn.simulate(Plant(dyn, measure="link"), rigid, move, duration=4.0, dt=1e-3, throw=False)
-missing = armdyn.simulate(dyn, rigid, move, duration=4.0, dt=1e-3)
+ringing = armdyn.simulate(
+    Plant(dyn, measure="link"), rigid, move, duration=4.0, throw=False, solver=armdyn.Solver(dt=1e-3)
+)
+missing = armdyn.simulate(dyn, rigid, move, duration=4.0, solver=armdyn.Solver(dt=1e-3))
 
 # PD control of the motors with the torques of gravity at the target, and its condition of stability.
 law = ElasticPD(dyn, 2 * ElasticPD.least_kp(dyn), 5.0, follow=True)
-settled = armdyn.simulate(dyn, law, move, duration=4.0, dt=1e-3)
+settled = armdyn.simulate(dyn, law, move, duration=4.0, solver=armdyn.Solver(dt=1e-3))
 print("condition of stability:", law.condition)
 
 for name, run in (("rigid, links measured", ringing), ("rigid, motors measured", missing), ("elastic PD", settled)):

@@ -100,7 +100,7 @@ def test_search_finds_sections(tmp_path: Path) -> None:
         '<h2 id="friction">Friction</h2><p>Milićević has <math><mi>q</mi><annotation>\\dot q</annotation></math>.</p>'
     )
     index = search.sections(page, "Arms", "a/arms.html") + search.sections("<p>friction</p>", "Other", "other.html")
-    index += search.sections('<h3 id="p">PAYLOAD</h3><p>payload payload</p>', "armdyn.export", "reference/export.html")
+    index += search.sections('<h3 id="p">PAYLOAD</h3><p>payload payload</p>', "armdyn.codegen", "reference/export.html")
     index += search.sections('<h2 id="m">Payload and cycle time</h2><p>Payload.</p>', "Motion", "motion.html")
     assert index[1] == {
         "page": "Arms", "heading": "Friction", "address": "a/arms.html#friction", "text": "Milićević has q ."

@@ -52,7 +52,9 @@ NOUNS: dict[str, Callable[[armdyn.Robot, Any, Any], Any]] = {
     "trajectory": lambda robot, dyn, motion: motion,
     "torques": lambda robot, dyn, motion: armdyn.torque_breakdown(dyn, motion),
     "feasibility": lambda robot, dyn, motion: armdyn.feasibility(dyn, motion),
-    "run": lambda robot, dyn, motion: armdyn.simulate(dyn, ComputedTorque(dyn, kp=100, kd=20), motion, dt=1e-2),
+    "run": lambda robot, dyn, motion: armdyn.simulate(
+        dyn, ComputedTorque(dyn, kp=100, kd=20), motion, solver=armdyn.Solver(dt=1e-2)
+    ),
     "sweep": lambda robot, dyn, motion: armdyn.sweep(robot, {"a1": [0.9, 1.0, 1.1]}, measures=("reach",)),
 }
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
+import sys
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import armdyn
+from armdyn import graph
 from armdyn.cli import app
+from armdyn.public import homes
 
 PROMISED: dict[str, tuple[str, ...]] = {
     "load": ("robot", "tip", "lock"),
@@ -41,13 +48,16 @@ PROMISED: dict[str, tuple[str, ...]] = {
     "base_parameters": ("robot", "include"),
     "point_to_point": ("q0", "q1", "profile", "v_max", "a_max", "duration"),
     "scale_to_torque": (),
-    "simulate": ("duration", "dt", "q0", "qd0"),
+    "simulate": ("duration", "q0", "qd0", "solver"),
     "ComputedTorque": ("dyn", "kp", "kd"),
     "PID": (),
     "PDGravity": (),
     "Feedforward": (),
     "identify": ("robot", "log", "validation"),
 }
+SOURCE = Path(armdyn.__file__).parent
+LAZY = [".".join(("armdyn", *path.parent.relative_to(SOURCE).parts)) for path in sorted(SOURCE.rglob("__init__.pyi"))]
+"""Packages whose names are imported on first use."""
 VERBS = ("show", "check", "derive", "compare", "certify", "plan", "simulate", "identify", "export", "study",
          "reproduce", "bench", "studio", "sweep")  # fmt: skip
 
@@ -61,10 +71,48 @@ def test_the_function_is_there_with_its_arguments(name: str) -> None:
     assert set(PROMISED[name]) <= set(arguments), sorted(arguments)
 
 
-def test_everything_listed_can_be_imported() -> None:
-    for name in armdyn.__all__:
-        assert getattr(armdyn, name) is not None
-    assert set(armdyn.__all__) <= set(dir(armdyn))
+@pytest.mark.parametrize("package", LAZY)
+def test_everything_listed_can_be_imported(package: str) -> None:
+    module = import_module(package)
+    for name in homes(package):
+        assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_the_list_is_one_name_per_line_in_the_form_that_type_checkers_re_export(package: str) -> None:
+    """`armdyn.public` reads the lines with a pattern; a line of another form would be seen by only one of the two."""
+    tree = ast.parse(Path(str(import_module(package).__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    listed = {alias.name: node.module for node in imports for alias in node.names if alias.asname == alias.name}
+    assert listed == homes(package) and len(imports) == len(listed)
+
+
+def test_dir_shows_public_names_only() -> None:
+    import armdyn.robot.links  # makes `robot` an attribute of the module
+
+    assert set(dir(armdyn)) == {*homes("armdyn"), "__version__"}
+
+
+def test_a_misspelt_name_gets_the_nearest_one() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'lod'\. Did you mean 'load'\?$"):
+        armdyn.lod  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'xyzzy'$"):
+        armdyn.xyzzy  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_the_map_at_the_top_of_help_names_what_exists() -> None:
+    rows = [line.split(None, 1)[1] for line in (armdyn.__doc__ or "").strip().splitlines()[2:]]
+    assert len(rows) == 10
+    for row in rows:
+        for name in re.sub(r"\(.*?\)", "", row).split(","):
+            assert name.strip() in homes("armdyn"), name
+
+
+def test_a_function_is_not_hidden_by_the_module_of_its_name() -> None:
+    module = import_module("armdyn.graph.trace")
+    assert graph.trace is module.trace
+    graph.trace = sys  # type: ignore[assignment]  # as if the module were imported once more
+    assert graph.trace is module.trace
 
 
 def test_dynamics_tells_its_parameters() -> None:

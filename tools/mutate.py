@@ -52,7 +52,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("mechanics", "parameters", "kernels")
 NEAR = (*PACKAGES, "architecture/test_frozen.py")
 FARTHER = ("dynamics", "crosscheck", "physics", "equations", "analysis", "identification/test_physical.py",
-           "identification/test_friction_laws.py", "identification/test_identifiability.py", "export/test_c_loops.py",
+           "identification/test_friction_laws.py", "identification/test_identifiability.py", "codegen/test_c_loops.py",
            "frameworks", "robot")  # fmt: skip
 """What may notice a change in the packages besides their own tests; asked for what these leave, a few files each."""
 IMPORTED = ("numpy", "scipy.linalg", "scipy.optimize", "scipy.integrate", "sympy", "flint", "llvmlite.binding",

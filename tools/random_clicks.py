@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import armdyn
-from armdyn.studio import Studio, serve
+from armdyn.browser import Studio, serve
 
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
          "--disable-background-networking", "--disable-component-update"]  # fmt: skip

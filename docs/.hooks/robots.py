@@ -13,7 +13,7 @@ from typing import Any
 from mkdocs.structure.files import File
 
 import armdyn
-from armdyn.share.shared_page import page as page_of
+from armdyn.webpage.shared_page import page as page_of
 
 PLACE = re.compile(r"^<!-- robot: (\w+) -->$", re.M)
 FOLDER = "robots"

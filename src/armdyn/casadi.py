@@ -17,14 +17,15 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from armdyn.bridges import casadi_calls
+from armdyn.bridges.shared_object import can_be_written, shared_object
+from armdyn.codegen import casadi_source
+from armdyn.codegen.evaluation import installed
 from armdyn.dynamics import Dynamics, differentials
 from armdyn.dynamics.differentials import Differential, Part, definition_of
 from armdyn.errors import FeatureError, NotApplicable
-from armdyn.export import casadi_source
-from armdyn.export.evaluation import installed
 from armdyn.files import write_bytes
-from armdyn.kernels import Kernel, casadi_calls
-from armdyn.kernels.shared_object import can_be_written, shared_object
+from armdyn.kernels import Kernel
 from armdyn.robot.features import CLOSED, TREE, takes
 
 _numbers = itertools.count(1)

@@ -121,13 +121,13 @@ def writing(path: str | Path, *, own: bool = False) -> Iterator[Path]:
     Raises FileError if it cannot be written.
     """
     target = Path(path)
-    if not own and not os.path.isdir(target):
+    if os.path.isdir(target):
+        raise FileError("cannot be written: it is a folder", where=str(target), expected="the name of a file")
+    if not own:
         require_free([target])
     part = target.with_name(f".{secrets.token_hex(8)}.part{target.suffix}") if own or _replaceable(target) else target
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if os.path.isdir(target):
-            raise FileError("cannot be written: it is a folder", where=str(target), expected="the name of a file")
         try:
             if part is not target:
                 os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))

@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.bridges.xla_handler import VERSIONS, handler
+from armdyn.codegen.evaluation import installed
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.differentials import ArrayFunctions, Differential, Part, check_shapes
 from armdyn.errors import ArmdynError, NotApplicable
-from armdyn.export.evaluation import installed
 from armdyn.kernels import Kernel
-from armdyn.kernels.xla_handler import VERSIONS, handler
 from armdyn.robot.features import CLOSED, TREE, takes
 
 _registered: set[str] = set()

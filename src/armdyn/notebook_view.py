@@ -23,10 +23,11 @@ _SCROLL = "overflow-x:auto;overflow-y:hidden;margin:.3em 0"
 
 
 class Formula(NamedTuple):
-    """An equation, as LaTeX and as the content of a `math` element."""
+    """An equation, as LaTeX, as the content of a `math` element, and as plain text for a terminal."""
 
     latex: str
     mathml: str
+    plain: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ def text(view: View, width: int = WIDTH) -> str:
     indent = max((len(label) for label, _ in view.facts), default=0) + 2
     head = [f"{view.title}{verdict}", *(paragraph(label, fact, indent, width) for label, fact in view.facts)]
     parts = ["\n".join(head)]
-    parts += ["\n".join([title, *(formula.latex for formula in formulas)]) for title, formulas in view.formulas]
+    for title, formulas in view.formulas:
+        parts.append("\n".join([title, *(formula.plain or formula.latex for formula in formulas)]))
     parts += [render(section, width) for section in (*view.sections, *view.details)]
     parts += ["\n".join(paragraph("-", note, 2, width) for note in view.notes)] if view.notes else []
     return "\n\n".join(parts)

@@ -1,85 +1,55 @@
-"""The public names of `armdyn` and the modules they live in.
+"""Packages whose public names are imported on first use: `armdyn` itself, and those that would load much for little.
 
-Names are imported on first use, so that `import armdyn` and the command line start at once.
+The names stand in the package's `__init__.pyi`, one per line, as `from module import name as name`. Type checkers and
+editors read that file, and so does this module: there is no second list. `attach(__name__)` in `__init__.py` does it.
 """
 
 from __future__ import annotations
 
+import re
+import sys
+from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-PACKAGES = (
-    "analysis",
-    "casadi",
-    "catalog",
-    "control",
-    "doctor",
-    "export",
-    "identification",
-    "jax",
-    "mechanics",
-    "motion",
-    "parameters",
-    "simulation",
-    "sweeps",
-    "torch",
-    "trajectory",
-)
-"""Packages that are attributes of `armdyn`."""
-HOME = {
-    "armdyn.analysis": ("prune",),
-    "armdyn.control": (
-        "Admittance",
-        "ComputedTorque",
-        "Feedforward",
-        "Impedance",
-        "MomentumObserver",
-        "OperationalSpace",
-        "PDGravity",
-        "PID",
-        "ResolvedAcceleration",
-        "RobustPassivity",
-        "SlidingMode",
-        "SlotineLi",
-        "TaskPID",
-        "VelocityObserver",
-        "analyse_gains",
-    ),
-    "armdyn.doctor": ("check", "explain", "fix"),
-    "armdyn.dynamics": ("Dynamics", "compile"),
-    "armdyn.equations": ("certify", "compare", "derive"),
-    "armdyn.errors": ("ArmdynError",),
-    "armdyn.formats": ("ModelWarning", "load", "save"),
-    "armdyn.identification": ("excite", "identify", "read_log"),
-    "armdyn.mechanics.registry": ("formulations",),
-    "armdyn.motion": (
-        "feasibility",
-        "largest_payload",
-        "scale_to_torque",
-        "shortest_cycle",
-        "sizing",
-        "time_optimal",
-        "torque_breakdown",
-    ),
-    "armdyn.parameters": ("base_parameters", "convert_parameters"),
-    "armdyn.progress": ("ProgressBar",),
-    "armdyn.robot": ("Robot",),
-    "armdyn.robot.random": ("random_robot",),
-    "armdyn.share": ("view",),
-    "armdyn.simulation": ("Actuation", "Plant", "Run", "Sensors", "Solver", "simulate"),
-    "armdyn.simulation.studies": ("imperfect_models", "monte_carlo"),
-    "armdyn.sweeps": ("sweep",),
-    "armdyn.trajectory": ("inverse_kinematics", "point_to_point", "read_trajectory", "via_points"),
-}
-"""Module -> the public names that it defines."""
-NAMES = tuple(sorted([*PACKAGES, *(name for names in HOME.values() for name in names)]))
-_MODULES = {name: module for module, names in HOME.items() for name in names}
+
+@cache
+def homes(package: str) -> dict[str, str]:
+    """Public names of a package, sorted, each with the module that it comes from (its parent if it is a module)."""
+    lines = Path(str(sys.modules[package].__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
+    return dict(sorted((name, home) for home, name in re.findall(r"^from (\S+) import (\w+) as", lines, re.M)))
 
 
-def find(name: str) -> Any:
-    """The public object of that name; AttributeError if there is none."""
-    if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
-    if name in PACKAGES:
-        return import_module(f"armdyn.{name}")
-    raise AttributeError(f"module 'armdyn' has no attribute {name!r}")
+def attach(package: str) -> None:
+    """Have the public names of a package imported on first use."""
+    sys.modules[package].__class__ = LazyPackage
+
+
+class LazyPackage(ModuleType):
+    """A package whose public names are imported on first use, and where functions win over modules.
+
+    A function and the module that defines it may share a name: `armdyn.graph.trace` is defined in the module
+    `armdyn.graph.trace`. When a module is imported, Python sets it as an attribute of its package, which would hide
+    the function, depending on what else was imported before.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        names = homes(self.__name__)
+        if name == "__all__":
+            return [*names]
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{hint}", name=name)
+        home = names[name]
+        return import_module(f"{home}.{name}") if home == self.__name__ else getattr(import_module(home), name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and homes(self.__name__).get(name, self.__name__) != self.__name__):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return [*homes(self.__name__), *(["__version__"] if "__version__" in vars(self) else [])]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from itertools import starmap
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from typing import Any
 from armdyn import catalog
 from armdyn.errors import unknown_name
 from armdyn.mechanics.registry import FORMULATIONS
+from armdyn.notebook_view import View
+from armdyn.result import Result
+from armdyn.tables import Column, Section
 
 DATA = Path(__file__).with_suffix(".toml")
 NUMBERS = {"000": "elbaji", "001": "milicevic", "002": "khalil", "003": "truc", "004": "siciliano"}
@@ -95,6 +99,53 @@ def about(name: str) -> tuple[Reference, ...]:
     if not found and wanted not in catalog.names():
         raise unknown_name("topic", name, [*topics(), *catalog.names()])
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class References(Result):
+    """References of a topic, of a robot's data, or of everything that armdyn rests on."""
+
+    about: str
+    references: tuple[Reference, ...]
+    data: str = ""
+    """Where the data of a catalog robot come from."""
+    topics: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Reference]:
+        return iter(self.references)
+
+    def _view(self) -> View:
+        facts = [("data", self.data)] if self.data else []
+        facts += [("topics", ", ".join(self.topics))] if self.topics else []
+        columns = (Column("key"), Column("cited as"), Column("reference", folds=True), Column("used for", folds=True))
+        rows = tuple((each.key, each.cited_as, str(each), each.used) for each in self.references)
+        return View(
+            f"References: {self.about}", facts=facts, sections=(Section("", columns, rows).filled(),) if rows else ()
+        )
+
+    def record(self) -> dict[str, Any]:
+        """The references with all their fields."""
+        return {"about": self.about, "data": self.data, "references": [asdict(each) for each in self.references]}
+
+    def bibtex(self) -> str:
+        """Entries for a BibTeX file."""
+        return "\n\n".join(reference.bibtex() for reference in self.references)
+
+
+def cite(topic: str | None = None) -> References:
+    """References of a method, of a catalog robot's data, or of a source text.
+
+    topic: a topic, formulation, robot or author (default: everything).
+
+    >>> [reference.key for reference in cite("kane")]
+    ['kane1985']
+    """
+    if topic is None:
+        return References("everything", REFERENCES, topics=tuple(topics()))
+    from armdyn.formats import read
+
+    data = read(topic).source if topic in catalog.names() else ""
+    return References(topic, about(topic), data)
 
 
 def _listed(authors: tuple[str, ...]) -> str:

@@ -7,14 +7,14 @@ import pytest
 
 import armdyn
 from armdyn import analysis
+from armdyn.browser.films import track
+from armdyn.browser.live_simulation import Setting
+from armdyn.browser.robot_queries import RobotQueries
 from armdyn.errors import PhysicsError
 from armdyn.kinematics.closable import closable, pulled_in
 from armdyn.kinematics.reach import reach
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot.limits import working_range
-from armdyn.studio.answers import Answers
-from armdyn.studio.films import track
-from armdyn.studio.live_simulation import Setting
 from support import pinocchio_model
 from support.feature_robots import gripper
 
@@ -26,7 +26,7 @@ def test_summary_against_an_engine() -> None:
     q_all = np.array(chain.continued(q.tolist()))
     G = np.array(chain.projection(q_all.tolist()), dtype=float)
     M = G.T @ np.asarray(pinocchio_model.mass_matrix(robot.opened, q_all)) @ G
-    found = analysis.summary(robot, q)
+    found = analysis.analyse(robot, q)
     J = armdyn.mechanics.kinematics.jacobian(robot.opened, q_all)[:2] @ G
     mobility = J @ np.linalg.inv(M) @ J.T
     assert found.effective_mass[:2] == pytest.approx(1 / np.diag(mobility), rel=1e-10)
@@ -86,7 +86,7 @@ def test_sweep_of_a_closed_chain() -> None:
 
 
 def test_studio_answers_for_a_closed_chain() -> None:
-    answers = Answers(armdyn.load("five_bar").with_parameters(l2=0.3))
+    answers = RobotQueries(armdyn.load("five_bar").with_parameters(l2=0.3))
     assert all(np.isfinite(load.torque) for load in answers.loads(answers.start))
     assert track(answers, answers.start, answers.start, Setting(payload=1.0), duration=0.2).fine
     with pytest.raises(PhysicsError, match="loop 'meeting'"):

@@ -19,7 +19,7 @@ from armdyn.analysis import (
     manipulability,
     velocity_ellipsoid,
 )
-from armdyn.control.law import SingularTask
+from armdyn.control.base import SingularTask
 from armdyn.errors import NotApplicable, PhysicsError
 from armdyn.kinematics.task_rows import make_task
 

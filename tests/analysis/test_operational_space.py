@@ -12,7 +12,7 @@ from analysis.arms import TASKS, Array, compiled, foreign, states
 from armdyn.algebra import Vec3
 from armdyn.analysis import coriolis_matrix, operational_space
 from armdyn.analysis.operational_space import Status
-from armdyn.control.law import SingularTask
+from armdyn.control.base import SingularTask
 from armdyn.kinematics.task_rows import ANGULAR, drift, jacobian, jacobian_rate, make_task
 from armdyn.mechanics.kinematics import analytic_jacobian
 

@@ -36,7 +36,7 @@ def puma() -> Any:
 @pytest.mark.parametrize("seed", [1, 2, 5, 8])
 def test_no_motion_of_a_random_robot_exceeds_the_bound(seed: int) -> None:
     robot = armdyn.random_robot(seed, n=3)
-    found = prune(robot, share=0.05, box=motion_box(robot, v_max=2.0, a_max=5.0), factor=1.1)
+    found = prune(robot, "5%", box=motion_box(robot, v_max=2.0, a_max=5.0), factor=1.1)
     assert (found.bound <= found.tolerance).all()
     assert found.operations.total <= found.full.operations.total
     motions = found.box.samples(200_000 if FULL else 20_000, np.random.default_rng(seed))
@@ -117,7 +117,7 @@ def test_the_equations_of_the_reduced_model_are_its_program(puma: Any) -> None:
 def test_prismatic_joints_and_branches() -> None:
     robot = armdyn.random_robot(11, n=4, branching=0.5)
     assert any(joint.kind == "prismatic" for joint in robot.joints)
-    found = prune(robot, share=0.1)
+    found = prune(robot, "10%")
     motions = found.box.samples(100_000, np.random.default_rng(0))
     assert (errors(found, *motions).max(axis=0) <= found.bound + 1e-12 * found.tolerance).all()
 
@@ -153,7 +153,7 @@ def test_the_bound_against_interval_arithmetic() -> None:
 
     robot = armdyn.load("three_link")
     box = motion_box(robot, v_max=2.0, a_max=3.0)
-    found = prune(robot, share=0.05, box=box)
+    found = prune(robot, "5%", box=box)
     inputs, row = found.full.inputs, 2
     error = closed_form(found.full.outputs["tau"][row] - found.graph.outputs["tau"][row])
     _, qd, qdd = (each[row] for each in found.certificate.worst)
@@ -253,8 +253,8 @@ def test_ranking_along_a_motion() -> None:
 
 def test_bad_input() -> None:
     robot = armdyn.load("planar2r")
-    with pytest.raises(ShapeError, match="share"):
-        prune(robot, share=1.5)
+    with pytest.raises(ShapeError, match="between 0 and 100 %"):
+        prune(robot, "150%")
     with pytest.raises(ShapeError, match="tolerance"):
         prune(robot, [1.0, -1.0])
     with pytest.raises(ShapeError, match="q_range"):

@@ -7,7 +7,7 @@ import importlib
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "armdyn"
-WORKING = {"_Made", "Chapter", "Carried", "Loads", "Tag", "Equalities", "Gate", "LiveSimulation"}
+WORKING = {"_Made", "Chapter", "Carried", "Loads", "Tag", "Equalities", "AccessControl", "LiveSimulation"}
 """Filled or moved on step by step by the code that made them."""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from armdyn.bench import measuring
+from armdyn.speed import measuring
 from support.command import Run
 
 TINY = replace(measuring.QUICK, sizes=(16,), rounds=1, turn=1e-5, most=0.01, compared=4)

@@ -8,7 +8,7 @@ import pytest
 
 import armdyn
 from armdyn import references
-from armdyn.cli.cite import _known as known_topics
+from armdyn.cli.cite import known_topics
 from armdyn.errors import UnknownName
 from support.command import Run
 

@@ -30,14 +30,15 @@ def test_prune_proves_and_writes_a_reduced_model(run: Run, tmp_path: Path) -> No
         q, qd, qdd = rng.uniform(-1, 1, (3, 3)) * [[1], [2], [3]]
         error = np.abs(dyn.inverse_dynamics(q, qd, qdd) - np.array(names["function"](q, qd, qdd)["tau"]))  # type: ignore[operator]
         assert (error <= found["bound"]).all()
-    assert picture.stat().st_size > 5000
+    assert picture.read_text(encoding="utf-8").count("<path") > 20
 
 
 def test_prune_prints_tables_and_equations(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "reduced.txt"
     status, text, _ = run("prune", "planar2r", "--tolerance", "5%", "--rank", "--out", file)
     assert status == 0
-    assert "proven bound" in text and "Cost of the torques" in text and "D11" in text
+    assert "proven bound" in text and "one call" in text and "D11" in text
+    assert "Assumed, because the robot has none: velocity limits of all joints." in text
     assert "M11 = " in file.read_text(encoding="utf-8")
 
 
@@ -46,7 +47,7 @@ def test_prune_prints_tables_and_equations(run: Run, tmp_path: Path) -> None:
     [
         (("--tolerance", "200%"), "between 0 and 100"),
         (("--tolerance", "0"), "positive"),
-        (("--factor", "1"), "larger than 1"),
+        (("--factor", "1"), "a number larger than 1"),
         (("--out", "x.doc"), "must end in"),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from armdyn.reproduce import Chapter, Check, Item, Outcome
+from armdyn.texts import Chapter, Check, Item, Outcome
 from support.command import Run
 
 
@@ -14,8 +14,8 @@ def test_the_status_tells_whether_everything_is_explained(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     chapter = Chapter("truc", [Item("truc", "(1)", "one", lambda: Outcome("", (Check("agrees", True),)))])
-    monkeypatch.setattr("armdyn.reproduce.running.chapters", lambda: {"truc": chapter})
-    monkeypatch.setattr("armdyn.reproduce.running.chapter_of", lambda source: chapter)
+    monkeypatch.setattr("armdyn.texts.running.chapters", lambda: {"truc": chapter})
+    monkeypatch.setattr("armdyn.texts.running.chapter_of", lambda source: chapter)
     (tmp_path / "index.html").write_text("of all texts")
     status, out, _ = run("reproduce", "truc", "--out", tmp_path)
     assert status == 0

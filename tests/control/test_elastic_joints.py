@@ -57,9 +57,15 @@ def test_range_over_the_workspace_and_a_pid_designed_for_it() -> None:
     assert found.lowest == pytest.approx(many.min(axis=0), rel=1e-3)
     rigid = armdyn.compile(arm().without("elastic"))
     law = PID.designed(rigid, resonance=found.first)
-    slow = simulate(arm(damping=0.5), law, Hold([0.3, 0.2]), 8.0, q0=[0.2, 0.1], integrator="rk4")
-    fast = simulate(arm(damping=0.5), PID.designed(rigid, found.first * 4), Hold([0.3, 0.2]), 8.0, q0=[0.2, 0.1],
-                    integrator="rk4")  # fmt: skip
+    slow = simulate(arm(damping=0.5), law, Hold([0.3, 0.2]), 8.0, q0=[0.2, 0.1], solver=Solver(integrator="rk4"))
+    fast = simulate(
+        arm(damping=0.5),
+        PID.designed(rigid, found.first * 4),
+        Hold([0.3, 0.2]),
+        8.0,
+        q0=[0.2, 0.1],
+        solver=Solver(integrator="rk4"),
+    )
     assert slow.ok and np.abs(slow.qd[-1]).max() < 1e-3
     assert not fast.ok or np.abs(fast.qd[-1000:]).max() > 0.1  # eight times the advised frequency rings on
 
@@ -126,7 +132,7 @@ def test_machine_code_and_python_agree() -> None:
     robot = arm(damping=0.2)
     law = ElasticPD(armdyn.compile(robot), 150.0, 8.0)
     runs = [
-        simulate(robot, law, Hold([0.3, 0.2]), 0.5, q0=[0.0, 0.0], integrator="rk4", solver=Solver(compiled=compiled))
+        simulate(robot, law, Hold([0.3, 0.2]), 0.5, q0=[0.0, 0.0], solver=Solver(integrator="rk4", compiled=compiled))
         for compiled in (True, False)
     ]
     assert runs[0].compiled and np.abs(runs[0].q - runs[1].q).max() < 1e-10

@@ -16,7 +16,7 @@ from armdyn.control import (
     largest_inertias,
 )
 from armdyn.errors import ArmdynError, ShapeError, UnknownName
-from armdyn.simulation import Actuation, Plant, simulate
+from armdyn.simulation import Actuation, Plant, Solver, simulate
 from simulation.arms import Wave, dynamics, random_dynamics
 
 
@@ -36,7 +36,9 @@ def test_computed_torque_decays_exponentially_on_any_arm(seed: int) -> None:
     random = np.random.default_rng(seed)
     q0, qd0 = random.uniform(-1, 1, 4), random.uniform(-1, 1, 4)
     # Sticking joints stop where they reverse, at the end of a time step: the law cancels Fc sign(qd) alone.
-    run = simulate(Plant(dyn, stiction=False), law, Wave(4), 1.0, 1e-3, q0=q0, qd0=qd0, integrator="rk4")
+    run = simulate(
+        Plant(dyn, stiction=False), law, Wave(4), 1.0, q0=q0, qd0=qd0, solver=Solver(dt=1e-3, integrator="rk4")
+    )
     exact = decay(run, 90.0, 14.0)
     assert np.abs(run.error - exact).max() < 1e-6  # signs of friction change within a step
 
@@ -48,7 +50,7 @@ def test_position_scheme_is_a_filter_of_the_target() -> None:
     assert law.kp.tolist() == [64.0] * 3
     assert law.kd.tolist() == [16.0] * 3
     target = np.array([0.5, -0.4, 0.3])
-    run = simulate(dyn, law, target, 2.0, 1e-3, q0=np.zeros(3), integrator="rk4")
+    run = simulate(dyn, law, target, 2.0, q0=np.zeros(3), solver=Solver(dt=1e-3, integrator="rk4"))
     t = run.t[:, None]
     assert np.abs(run.q - target * (1 - np.exp(-8 * t) * (1 + 8 * t))).max() < 1e-9
 
@@ -57,7 +59,10 @@ def test_integral_action_removes_a_constant_error() -> None:
     """Khalil, footnote of sec. 9.4.2.2: a payload the model does not know."""
     dyn = dynamics("three_link")
     heavy = dyn.robot.with_payload(0.3)
-    runs = [simulate(heavy, ComputedTorque(dyn, 100, 20, ki=ki), np.zeros(3), 5.0, 2e-3) for ki in (0, 200)]
+    runs = [
+        simulate(heavy, ComputedTorque(dyn, 100, 20, ki=ki), np.zeros(3), 5.0, solver=Solver(dt=2e-3))
+        for ki in (0, 200)
+    ]
     assert np.abs(runs[0].error[-1]).max() > 1e-2
     assert np.abs(runs[1].error[-1]).max() < 1e-6
 
@@ -123,7 +128,7 @@ def test_pid_of_a_single_joint_has_the_transfer_function_of_the_text() -> None:
 
     robot = armdyn.Robot.from_dh([{"type": "prismatic", "mass": 2.0}], gravity=(0, 0, 0))
     law = PID(kp=50, kd=12, ki=20)
-    run = simulate(robot, law, [1.0], 3.0, 1e-3, q0=[0.0], integrator="rk4")
+    run = simulate(robot, law, [1.0], 3.0, q0=[0.0], solver=Solver(dt=1e-3, integrator="rk4"))
     _, y = step(TransferFunction([50, 20], [2, 12, 50, 20]), T=run.t)  # kd acts on qd_d, which is zero after the step
     assert np.abs(run.q[:, 0] - y).max() < 1e-6
 
@@ -139,9 +144,15 @@ def test_anti_windup_shortens_the_overshoot() -> None:
     """A long way under a torque limit: an integral that grows meanwhile overshoots."""
     robot = armdyn.Robot.from_dh([{"type": "prismatic", "mass": 2.0}], gravity=(0, 0, 0))
     wound = simulate(
-        robot, PID(kp=60, kd=25, ki=60), [1.0], 6.0, 2e-3, q0=[0.0], actuation=Actuation(torque_limits=4.0)
+        robot,
+        PID(kp=60, kd=25, ki=60),
+        [1.0],
+        6.0,
+        q0=[0.0],
+        actuation=Actuation(torque_limits=4.0),
+        solver=Solver(dt=2e-3),
     )
-    guarded = simulate(robot, PID(kp=60, kd=25, ki=60, torque_limits=4.0), [1.0], 6.0, 2e-3, q0=[0.0])
+    guarded = simulate(robot, PID(kp=60, kd=25, ki=60, torque_limits=4.0), [1.0], 6.0, q0=[0.0], solver=Solver(dt=2e-3))
     assert np.abs(guarded.tau).max() <= 4.0
     assert guarded.q.max() - 1 < 0.5 * (wound.q.max() - 1)
     assert abs(guarded.error[-1, 0]) < 1e-3
@@ -151,9 +162,9 @@ def test_integral_action_holds_against_gravity() -> None:
     """Khalil, notes on (9.10): without it a static error g/kp stays."""
     dyn = dynamics("three_link")
     law = PID.designed(dyn, 15.0)
-    run = simulate(dyn, law, np.zeros(3), 4.0, 1e-3)
+    run = simulate(dyn, law, np.zeros(3), 4.0, solver=Solver(dt=1e-3))
     assert np.abs(run.error[-1]).max() < 1e-6
-    without = simulate(dyn, PID(law.kp, law.kd), np.zeros(3), 4.0, 1e-3)
+    without = simulate(dyn, PID(law.kp, law.kd), np.zeros(3), 4.0, solver=Solver(dt=1e-3))
     expected = dyn.gravity(without.q[-1]) / law.kp
     assert without.error[-1] == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
@@ -172,7 +183,9 @@ def test_pd_with_gravity_is_stable_from_anywhere(at: str, seed: int) -> None:
     kd = 2 * np.sqrt(kp * inertia)
     law = PDGravity(dyn, kp, kd, at=at)  # type: ignore[arg-type]
     goal = random.uniform(-2, 2, 3)
-    run = simulate(dyn, law, goal, 20.0, q0=random.uniform(-3, 3, 3), qd0=random.uniform(-3, 3, 3), integrator="rk4")
+    run = simulate(
+        dyn, law, goal, 20.0, q0=random.uniform(-3, 3, 3), qd0=random.uniform(-3, 3, 3), solver=Solver(integrator="rk4")
+    )
     assert run.ok
     assert np.abs(run.error[-1]).max() < 1e-4
     assert np.abs(run.qd[-1]).max() < 1e-3
@@ -185,8 +198,12 @@ def test_kp_below_the_slope_of_gravity_may_fail() -> None:
     """Q(q_d) with a kp too small: the pendulum finds another equilibrium."""
     dyn = armdyn.compile(armdyn.Robot.from_dh([{"type": "revolute", "a": 0.5, "mass": 1.0}], gravity=(0, -9.81, 0)))
     assert largest_gravity_slope(dyn) == pytest.approx(0.5 * 9.81, rel=1e-4)  # m g r sin q has slope m g r at most
-    weak = simulate(dyn, PDGravity(dyn, 0.3, 1.0, at="desired"), [np.pi / 2], 30.0, 1e-2, q0=[-2.0], qd0=[0.0])
-    strong = simulate(dyn, PDGravity(dyn, 12.0, 4.0, at="desired"), [np.pi / 2], 30.0, 1e-2, q0=[-2.0], qd0=[0.0])
+    weak = simulate(
+        dyn, PDGravity(dyn, 0.3, 1.0, at="desired"), [np.pi / 2], 30.0, q0=[-2.0], qd0=[0.0], solver=Solver(dt=1e-2)
+    )
+    strong = simulate(
+        dyn, PDGravity(dyn, 12.0, 4.0, at="desired"), [np.pi / 2], 30.0, q0=[-2.0], qd0=[0.0], solver=Solver(dt=1e-2)
+    )
     assert abs(weak.error[-1, 0]) > 0.5
     assert abs(strong.error[-1, 0]) < 1e-6
 

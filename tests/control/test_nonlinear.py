@@ -42,7 +42,7 @@ def test_adaptation_reduces_the_error_of_a_wrong_payload() -> None:
     dyn = dynamics("three_link")
     heavy = armdyn.compile(dyn.robot.with_payload(0.8))
     runs = [
-        simulate(heavy, SlotineLi(dyn, 8, 4, gain), Wave(3), 12.0, 2e-3, solver=Solver(compiled=True))
+        simulate(heavy, SlotineLi(dyn, 8, 4, gain), Wave(3), 12.0, solver=Solver(dt=2e-3, compiled=True))
         for gain in (0.0, 0.5)
     ]
     fixed, learning = (run.rms_error(after=10.0).max() for run in runs)
@@ -55,7 +55,7 @@ def test_adaptation_follows_its_lyapunov_function() -> None:
     dyn = dynamics("three_link")
     heavy = armdyn.compile(dyn.robot.with_payload(0.8))
     gain, law = 0.5, SlotineLi(dyn, 8, 4, 0.5)
-    run = simulate(heavy, law, Wave(3), 2.0, 1e-3, q0=[0.2, -0.1, 0.3], integrator="rk4")
+    run = simulate(heavy, law, Wave(3), 2.0, q0=[0.2, -0.1, 0.3], solver=Solver(dt=1e-3, integrator="rk4"))
     s = run.desired.qd - run.qd + 8 * run.error
     kinetic = np.einsum("ki,kij,kj->k", s, heavy.mass_matrix(run.q), s) / 2
     off = run.memory - heavy.parameters
@@ -82,11 +82,11 @@ def test_damping_follows_the_inertia() -> None:
 def test_laws_that_choose_their_damping_run_compiled_and_in_batches(kind: Any) -> None:
     dyn = random_dynamics(1, 3)
     laws = [kind(dyn, rate) for rate in (5.0, 8.0)]
-    runs = [simulate(dyn, law, Wave(3), 0.2, 1e-3, solver=Solver(compiled=way))
+    runs = [simulate(dyn, law, Wave(3), 0.2, solver=Solver(dt=1e-3, compiled=way))
             for law in laws for way in (False, True)]  # fmt: skip
     for python, machine in (runs[:2], runs[2:]):
         assert np.allclose(python.q, machine.q, rtol=0, atol=1e-9)
-    both: Any = simulate(dyn, laws, Wave(3), 0.2, 1e-3)
+    both: Any = simulate(dyn, laws, Wave(3), 0.2, solver=Solver(dt=1e-3))
     for run, one in zip((runs[1], runs[3]), both, strict=True):
         assert np.allclose(run.q, one.q, rtol=0, atol=1e-9)
 
@@ -101,7 +101,7 @@ def test_sliding_mode_reaches_its_layer_in_time_and_stays() -> None:
     dyn = dynamics("three_link")
     wrong = armdyn.compile(scaled_masses(dyn.robot, 0.8))
     law = SlidingMode(wrong, rate=10.0, gain=25.0, layer=0.1)
-    run = simulate(dyn, law, Wave(3), 3.0, 1e-3, q0=[0.1, -0.1, 0.1], integrator="rk4")
+    run = simulate(dyn, law, Wave(3), 3.0, q0=[0.1, -0.1, 0.1], solver=Solver(dt=1e-3, integrator="rk4"))
     s = run.desired.qd - run.qd + 10.0 * run.error
     w = run.desired.qdd + 10.0 * (run.desired.qd - run.qd) + 25.0 * np.clip(s / 0.1, -1, 1)
     qdd = dyn.forward_dynamics(run.q, run.qd, run.tau)
@@ -112,7 +112,7 @@ def test_sliding_mode_reaches_its_layer_in_time_and_stays() -> None:
     assert late.any()
     assert np.abs(s[late]).max() < 0.1 * (1 + 1e-6)
     assert run.largest_error(after=reached + 1.0).max() < 0.1 / 10.0
-    plain = simulate(dyn, ComputedTorque(wrong, 100, 20), Wave(3), 3.0, 1e-3, integrator="rk4")
+    plain = simulate(dyn, ComputedTorque(wrong, 100, 20), Wave(3), 3.0, solver=Solver(dt=1e-3, integrator="rk4"))
     assert run.largest_error(after=2.0).max() < plain.largest_error(after=2.0).max()
 
 
@@ -126,7 +126,7 @@ def touched(at: float, gain: float = 40.0) -> tuple[armdyn.Run, MomentumObserver
     dyn = dynamics("three_link")
     law = MomentumObserver(PDGravity(dyn, 100, 4), dyn, gain)
     plant = Plant(dyn, wrench=lambda t, q, qd: FORCE * (t >= at))
-    run = simulate(plant, law, np.array([0.4, -0.5, 0.6]), 1.0, 1e-3, integrator="rk4")
+    run = simulate(plant, law, np.array([0.4, -0.5, 0.6]), 1.0, solver=Solver(dt=1e-3, integrator="rk4"))
     return run, law
 
 
@@ -165,12 +165,12 @@ def test_the_observer_is_silent_in_free_motion() -> None:
     """Any motion without contact, with friction: r stays at rounding (of the integration)."""
     dyn = dynamics("puma560")
     law = MomentumObserver(ComputedTorque(dyn, 100, 20), dyn, 30.0)
-    run = simulate(Plant(dyn, stiction=False), law, Wave(6, 0.2), 1.0, 1e-3, integrator="rk4")
+    run = simulate(Plant(dyn, stiction=False), law, Wave(6, 0.2), 1.0, solver=Solver(dt=1e-3, integrator="rk4"))
     r = law.residual(run.q, run.qd, run.memory)
     assert np.abs(r).max() < 2e-3 * np.abs(run.tau).max()  # Coulomb friction changes sign within steps
     smooth = armdyn.compile(dyn.robot.without("friction"))
     law = MomentumObserver(ComputedTorque(smooth, 100, 20), smooth, 30.0)
-    run = simulate(smooth, law, Wave(6, 0.2), 1.0, 1e-3, integrator="rk4")
+    run = simulate(smooth, law, Wave(6, 0.2), 1.0, solver=Solver(dt=1e-3, integrator="rk4"))
     assert np.abs(law.residual(run.q, run.qd, run.memory)).max() < 1e-8 * np.abs(run.tau).max()
 
 

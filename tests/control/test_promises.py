@@ -19,6 +19,7 @@ from armdyn.control import (
     ComputedTorque,
     Desired,
     Feedforward,
+    Formulated,
     FunctionLaw,
     Impedance,
     MomentumObserver,
@@ -34,8 +35,9 @@ from armdyn.control import (
     largest_inertias,
     parameter_errors,
 )
+from armdyn.errors import UnknownName
 from armdyn.parameters import standard_parameters, with_standard_parameters
-from armdyn.simulation import simulate
+from armdyn.simulation import Actuation, Solver, simulate
 from simulation.arms import Wave
 
 plants = pytest.importorskip("support.pinocchio_plant")
@@ -221,8 +223,32 @@ def test_torques_as_functions_move_the_engine_as_they_move_our_plant() -> None:
 
     for law in (NoControl(N), FunctionLaw(push, N)):
         theirs = plant().run(law, START, 0.5, START, rtol=1e-10, samples=51)
-        ours = simulate(truth(), law, START, 0.5, 1e-3, q0=START)  # functions are sampled: order 1
-        assert np.abs(ours.q[-1] - theirs.q[-1]).max() < (1e-7 if isinstance(law, NoControl) else 2e-3)
+        for integrator in ("rk4", "dop853", "radau"):
+            ours = simulate(truth(), law, START, 0.5, q0=START, solver=Solver(integrator=integrator))
+            assert np.abs(ours.q[-1] - theirs.q[-1]).max() < 1e-8
+    held = simulate(truth(), push, START, 0.5, q0=START, actuation=Actuation(control_period=1e-3))
+    assert np.abs(held.q[-1] - theirs.q[-1]).max() > 1e-5  # torques held over a period are those of another controller
+
+
+@pytest.mark.parametrize("name", [each.name for each in armdyn.formulations() if "inverse_dynamics" in each.gives])
+def test_every_formulation_is_a_model_of_laws(name: str) -> None:
+    """Term by term, as El Baji (41): with the exact model Pinocchio's robot accelerates as the law commands."""
+    numeric: Any = Formulated(model().robot, name)
+    law = ComputedTorque(numeric, 100.0, 20.0, through="matrices")
+    q, qd, *wanted = np.random.default_rng(1).standard_normal((5, N))
+    desired = Desired(*wanted)
+    engine = plant(exact=True)
+    found = engine.acceleration(q, qd, law(0.0, q, qd, desired))
+    assert found == pytest.approx(law.acceleration(q, qd, desired), rel=1e-9, abs=1e-9)
+    C, h = numeric.coriolis_matrix(q, qd), 1e-5
+    assert C @ qd == pytest.approx(numeric.coriolis(q, qd), rel=1e-10, abs=1e-10)
+    rate = (engine.mass_matrix(q + h * qd) - engine.mass_matrix(q - h * qd)) / (2 * h)
+    assert np.abs(rate - C - C.T).max() < 1e-7 * np.abs(rate).max()  # Christoffel; the step costs 1e-9 to 1e-8
+
+
+def test_a_formulation_of_forward_dynamics_alone_is_no_model_of_a_law() -> None:
+    with pytest.raises(UnknownName, match="articulated_body"):
+        Formulated(model().robot, "articulated_body")
 
 
 # Task space -----------------------------------------------------------------------------------------------------------

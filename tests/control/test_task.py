@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn.control import Admittance, Impedance, ResolvedAcceleration, TaskPID
 from armdyn.errors import ArmdynError, UnknownName
-from armdyn.simulation import Hold, Plant, simulate
+from armdyn.simulation import Hold, Plant, Solver, simulate
 from simulation.arms import dynamics, slider
 
 ELBOW = np.array([0.1, -0.6, 0.2, -2.0, 0.1, 1.6, 0.3])
@@ -50,7 +50,7 @@ def test_error_of_the_task_decays_exponentially(name: str) -> None:
     start = dyn.pose(q0)[:3, 3]
     loop = Loop3(start - [0.05, 0.02, 0.01])
     law = ResolvedAcceleration(dyn, 100, 20, rows="x y z")
-    run = simulate(dyn, law, loop, 1.0, 2e-3, q0=q0, integrator="rk4")
+    run = simulate(dyn, law, loop, 1.0, q0=q0, solver=Solver(dt=2e-3, integrator="rk4"))
     assert run.ok
     v0 = loop(0.0, 1)
     exact = critically(run.error[0], v0, 10.0, run.t[:, None])
@@ -64,7 +64,7 @@ def test_position_and_rotation_together() -> None:
     goal = dyn.pose(q0).copy()
     goal[:3, 3] += [0.05, -0.03, 0.04]
     goal[:3, :3] = rotated([1, 2, 3], 0.6) @ goal[:3, :3]
-    run = simulate(dyn, ResolvedAcceleration(dyn, 100, 20), goal, 1.5, 2e-3, q0=q0)
+    run = simulate(dyn, ResolvedAcceleration(dyn, 100, 20), goal, 1.5, q0=q0, solver=Solver(dt=2e-3))
     assert run.ok
     assert np.linalg.norm(run.error[0, 3:]) == pytest.approx(0.6, rel=1e-6)
     assert np.abs(run.error[-1]).max() < 1e-4
@@ -78,7 +78,7 @@ def test_a_redundant_arm_does_not_move_within_itself() -> None:
     kick = np.linalg.svd(dyn.jacobian(ELBOW)[:3])[2][-1]  # a motion that the tool does not feel
     for damping, rest in ((10.0, True), (0.0, False)):
         law = ResolvedAcceleration(dyn, 100, 20, rows="x y z", posture_kd=damping)
-        run = simulate(dyn, law, Hold(hold), 1.0, 2e-3, q0=ELBOW, qd0=kick, integrator="rk4")
+        run = simulate(dyn, law, Hold(hold), 1.0, q0=ELBOW, qd0=kick, solver=Solver(dt=2e-3, integrator="rk4"))
         assert np.abs(run.error).max() < 1e-4
         assert (np.abs(run.qd[-1]).max() < 1e-3) == rest
 
@@ -92,7 +92,7 @@ def test_a_trajectory_of_the_tool_is_a_reference() -> None:
     goal = start.copy()
     goal[:3, 3] += [0.1, 0.05, -0.1]
     path = line(start, goal, "quintic", duration=1.0)
-    run = simulate(dyn, ResolvedAcceleration(dyn, 400, 40), path, dt=2e-3, q0=q0)
+    run = simulate(dyn, ResolvedAcceleration(dyn, 400, 40), path, q0=q0, solver=Solver(dt=2e-3))
     assert run.duration == pytest.approx(1.0)
     assert np.abs(run.error).max() < 2e-4
 
@@ -102,12 +102,12 @@ def test_task_pid_reaches_a_point() -> None:
     dyn = dynamics("planar2r")
     goal = dyn.pose(np.array([0.6, -0.9]))[:3, 3]
     law = TaskPID(dyn, 2000, 1500, rows="x y", gravity=True)
-    run = simulate(dyn, law, Hold(goal), 8.0, 2e-3, q0=[0.3, -0.6])
+    run = simulate(dyn, law, Hold(goal), 8.0, q0=[0.3, -0.6], solver=Solver(dt=2e-3))
     assert np.abs(run.error[-1]).max() < 1e-4
-    bare = simulate(dyn, TaskPID(dyn, 2000, 1500, rows="x y"), Hold(goal), 8.0, 2e-3, q0=[0.3, -0.6])
+    bare = simulate(dyn, TaskPID(dyn, 2000, 1500, rows="x y"), Hold(goal), 8.0, q0=[0.3, -0.6], solver=Solver(dt=2e-3))
     assert np.abs(bare.error[-1]).max() > 0.05  # it sags
     integral = TaskPID(dyn, 6000, 3500, 3000, rows="x y")
-    run = simulate(dyn, integral, Hold(goal), 15.0, 2e-3, q0=[0.6, -0.9])
+    run = simulate(dyn, integral, Hold(goal), 15.0, q0=[0.6, -0.9], solver=Solver(dt=2e-3))
     assert np.abs(run.error[-1]).max() < 1e-3
 
 
@@ -117,7 +117,9 @@ def test_impedance_yields_by_force_over_stiffness() -> None:
     hold = dyn.pose(q0)[:3, 3]
     law = Impedance(dyn, stiffness=[4000, 6000], damping=2500, rows="x y")
     w = np.array([200.0, -120.0, 0, 0, 0, 0])  # what the robot exerts; the environment pushes back
-    run = simulate(Plant(dyn, wrench=lambda t, q, qd: w * (t > 0.1)), law, Hold(hold), 8.0, 4e-3, q0=q0)
+    run = simulate(
+        Plant(dyn, wrench=lambda t, q, qd: w * (t > 0.1)), law, Hold(hold), 8.0, q0=q0, solver=Solver(dt=4e-3)
+    )
     assert run.ok
     assert np.abs(run.error[run.t <= 0.1]).max() < 1e-12
     assert run.error[-1] == pytest.approx(w[:2] / [4000, 6000], rel=1e-4)
@@ -134,8 +136,8 @@ def test_admittance_is_a_mass_on_a_spring() -> None:
 
     m, d, k = 4.0, 40.0, 300.0
     law = Admittance(dyn, m, d, k, push)
-    run = simulate(dyn, law, Hold(hold), 2.0, 4e-3, q0=ELBOW, integrator="rk4")
-    free = simulate(Plant(dyn, wrench=push), law, Hold(hold), 2.0, 4e-3, q0=ELBOW, integrator="rk4")
+    run = simulate(dyn, law, Hold(hold), 2.0, q0=ELBOW, solver=Solver(dt=4e-3, integrator="rk4"))
+    free = simulate(Plant(dyn, wrench=push), law, Hold(hold), 2.0, q0=ELBOW, solver=Solver(dt=4e-3, integrator="rk4"))
     a, f = d / (2 * m), np.sqrt(k / m - (d / (2 * m)) ** 2)
     step = 9.0 / k * (1 - np.exp(-a * run.t) * (np.cos(f * run.t) + a / f * np.sin(f * run.t)))
     assert np.abs(-run.error[:, 1] - step).max() < 1e-6
@@ -161,12 +163,12 @@ def test_closed_chains_in_the_task_space() -> None:
     dyn, q0 = armdyn.compile(robot), np.array([2.0, 1.1])
     start = dyn.pose(q0)[:3, 3]
     law = ResolvedAcceleration(dyn, 100, 20, rows="x y")
-    run = simulate(dyn, law, Hold(start - [0.02, 0.03, 0]), 1.0, 2e-3, q0=q0, integrator="rk4")
+    run = simulate(dyn, law, Hold(start - [0.02, 0.03, 0]), 1.0, q0=q0, solver=Solver(dt=2e-3, integrator="rk4"))
     exact = critically(run.error[0], np.zeros(2), 10.0, run.t[:, None])
     assert run.ok and np.abs(run.error - exact).max() < 1e-8
     soft = Impedance(dyn, stiffness=[400, 600], damping=60, rows="x y")
     w = np.array([4.0, -3.0, 0, 0, 0, 0])
-    run = simulate(Plant(dyn, wrench=lambda t, q, qd: w), soft, Hold(start), 4.0, 4e-3, q0=q0)
+    run = simulate(Plant(dyn, wrench=lambda t, q, qd: w), soft, Hold(start), 4.0, q0=q0, solver=Solver(dt=4e-3))
     assert run.error[-1] == pytest.approx(w[:2] / [400, 600], rel=1e-3)
 
 
@@ -182,6 +184,6 @@ def test_designed_gains_are_those_of_the_inertias_of_the_task() -> None:
     arm = dynamics("panda")
     goal = arm.pose(ELBOW + 0.1)
     for each in (TaskPID.designed(arm, 8.0), Impedance.designed(arm, 500.0)):
-        run = simulate(arm, each, goal, 2.0, 2e-3, q0=ELBOW)
+        run = simulate(arm, each, goal, 2.0, q0=ELBOW, solver=Solver(dt=2e-3))
         assert run.ok and np.abs(run.error[-1]).max() < 0.1 * np.abs(run.error[0]).max()
         assert np.abs(run.qd[-1]).max() < 0.05

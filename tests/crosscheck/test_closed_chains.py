@@ -205,9 +205,14 @@ def test_free_motion_keeps_its_energy(name: str, start: list[float]) -> None:
     dyn = armdyn.compile(robot)
     n = robot.n
     run = armdyn.simulate(
-        robot.without("gravity", "limits"), armdyn.control.NoControl(n), np.zeros(n), 10.0 if FULL else 3.0, 1e-3,
-        q0=start, qd0=np.full(n, 0.3), integrator="rk4",
-    )  # fmt: skip
+        robot.without("gravity", "limits"),
+        armdyn.control.NoControl(n),
+        np.zeros(n),
+        10.0 if FULL else 3.0,
+        q0=start,
+        qd0=np.full(n, 0.3),
+        solver=armdyn.Solver(dt=1e-3, integrator="rk4"),
+    )
     energy = dyn.kinetic_energy(run.q, run.qd)
     assert np.abs(energy - energy[0]).max() < 1e-8 * energy[0]
     assert np.abs(closed_chain.constraints(robot, dyn.closed(run.q))).max() < 1e-10

@@ -103,7 +103,7 @@ def test_agrees_with_pinocchio(tree: str, name: str) -> None:
         assert_close((kernel(*values) @ armdyn.compile(robot).parameters), made(robot, "inverse_dynamics")(*values))
         assert_close(kernel(*values), regressor(robot, *values))
         return
-    from armdyn.bench.engines.pinocchio import PinocchioEngine
+    from armdyn.speed.engines.pinocchio import PinocchioEngine
 
     engine = PinocchioEngine(robot)
     expected = [listed(pinocchio(engine, robot, name, *sample)) for sample in zip(*values, strict=True)]
@@ -165,7 +165,7 @@ def _of_places(engine: Any, robot: Robot, name: str, given: list[Any], frame: st
 @pytest.mark.parametrize("name", FRAMES)
 def test_frames_on_branches(name: str) -> None:
     pytest.importorskip("pinocchio")
-    from armdyn.bench.engines.pinocchio import PinocchioEngine
+    from armdyn.speed.engines.pinocchio import PinocchioEngine
 
     robot = TREES["31 mixed, branches"]
     values = inputs(robot, name, 5)

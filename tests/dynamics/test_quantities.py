@@ -11,12 +11,12 @@ import pytest
 from numpy.typing import ArrayLike
 
 import armdyn
-from armdyn import export
+from armdyn import codegen
+from armdyn.codegen.export_files import texts
+from armdyn.codegen.reference_vectors import vectors
 from armdyn.dynamics import graphs
 from armdyn.dynamics.quantities import QUANTITIES, Definition, Out, row
 from armdyn.errors import UnknownName
-from armdyn.export.export_files import texts
-from armdyn.export.reference_vectors import vectors
 from armdyn.mechanics import newton_euler
 from armdyn.robot.features import SUPPORT
 from armdyn.typing import Floats
@@ -115,7 +115,7 @@ def test_a_new_quantity_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(made.gravity_power(q, qd), made.gravity(q) * qd, rtol=1e-12, atol=1e-12)
     assert "Returns P: (..., n) W, given by the actuators" in pydoc.render_doc(made.gravity_power)
     assert "gravity_power" in dir(made) and "gravity_power(q, qd)" in str(made)
-    model = export.model(robot, ["gravity_power"])
+    model = codegen.model(robot, ["gravity_power"])
     for language in ("c", "python", "latex", "jax"):
         written = "\n".join(texts(model, language).values())
         assert "Power of each actuator against gravity." in written

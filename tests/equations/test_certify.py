@@ -29,7 +29,7 @@ def test_certificate_holds(name: str) -> None:
     named = {check.formulation for check in result.checks}
     assert {entry.name for entry in FORMULATIONS} - named <= {"articulated_body"}
     assert all(reason.startswith(("forward dynamics", "friction is the same term")) for reason in result.left_out)
-    assert "All checks hold" in str(result)
+    assert f"all {len(result.checks)} checks hold" in str(result)
 
 
 def test_every_point_multiplies_the_certainty() -> None:
@@ -62,7 +62,7 @@ def test_a_wrong_sign_is_found() -> None:
     result = certify(armdyn.load("planar2r"), points=1, formulations=(wrong,))
     assert not result.holds
     assert [check.statement for check in result.checks if not check.holds] == ["same gravity torques"]
-    assert "NOT all checks hold" in str(result)
+    assert "checks fail" in str(result)
 
 
 def test_a_coriolis_matrix_that_is_not_skew_is_found() -> None:

@@ -11,51 +11,24 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from armdyn import formats
+import armdyn
 from armdyn.cli.command import app
 from armdyn.errors import FeatureError
 from armdyn.report.pages.study_page import study
-from armdyn.robot.features import FEATURES, SUPPORT, support
-from armdyn.share import share, view
+from armdyn.robot.features import FEATURES, SUPPORT
+from armdyn.webpage import share, view
 from support.cells import CELLS, Case
+from support.declarations import declarations
 from support.feature_robots import ROBOTS
 from support.free_model import FreeCase
 
-VERB_ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "identify": ("log.csv",),
-    "payload": ("a.csv", "b.csv"),
-    "stiffness": ("log.csv",),
-    "plan": ("--from", "0", "--to", "0"),
-    "sweep": ("--vary", "payload=0,1"),
-}
-"""What verbs want beside the robot before they read it."""
 BUILT_FROM = {
-    "cli.analyse": ("analysis.summary",),
-    "cli.certify": ("equations.certify",),
-    "cli.compare": ("equations.compare",),
-    "cli.derive": ("equations.derive",),
-    "cli.excite": ("identification.excite",),
-    "cli.explain": ("doctor.explain",),
-    "cli.export": ("export.write",),
-    "cli.fix": ("doctor.fix",),
-    "cli.identifiable": ("identification.identifiable",),
-    "cli.identify": ("identification.identify",),
-    "cli.prune": ("analysis.prune", "analysis.significance"),
-    "cli.payload": ("identification.identify_payload",),
-    "cli.share": ("share.share",),
-    "cli.stiffness": ("identification.identify_stiffness",),
-    "cli.simulate": ("simulation.simulate",),
-    "cli.studio": ("studio.serve",),
-    "cli.study": ("report.study",),
-    "cli.sweep": ("sweeps.sweep",),
-    "share.share": ("export.write", "equations.derive"),
-    "share.view": ("share.share",),
+    "webpage.share": ("codegen.write", "equations.derive"),
+    "webpage.view": ("webpage.share",),
     "report.study": ("equations.derive", "motion.torque_breakdown", "dynamics.compile"),
 }
 """Functions that hand the robot to others, and these: they declare no more than all of them."""
-DESCRIBING = {"cli.check", "cli.show", "cli.plan"}
-"""Verbs that describe a robot, or plan positions for joints and, where they can be computed, torques."""
-ROWS = set(support())
+ROWS = set(declarations())
 
 
 @cache
@@ -75,7 +48,7 @@ def right(feature: str) -> Case:
 
 
 def test_every_function_has_a_check() -> None:
-    assert {*CELLS, *BUILT_FROM, *DESCRIBING} == ROWS
+    assert {*CELLS, *BUILT_FROM} == ROWS
 
 
 @pytest.mark.parametrize("what", CELLS)
@@ -85,7 +58,7 @@ def test_what_is_declared_is_right_and_the_rest_is_refused(what: str) -> None:
             CELLS[what](right(feature))
         else:
             refusing = "|".join(alone(feature).robot.features)  # what a feature implies may be refused before it
-            with pytest.raises(FeatureError, match=f"--without ({refusing})"):
+            with pytest.raises(FeatureError, match=f"--load without=({refusing})"):
                 CELLS[what](alone(feature))
 
 
@@ -106,45 +79,36 @@ def test_a_deleted_declaration_is_noticed(what: str, monkeypatch: pytest.MonkeyP
         case = copy(right(feature))
         vars(case).pop("dyn", None)  # nothing compiled yet
         monkeypatch.setitem(SUPPORT, what, declared - {feature})
-        with pytest.raises(FeatureError, match=f"--without {feature}"):
+        with pytest.raises(FeatureError, match=f"--load without={feature}"):
             CELLS[what](case)
     monkeypatch.setitem(SUPPORT, what, declared)
 
 
-GATED_INSIDE = {"cli.explain": "doctor.explain", "cli.fix": "doctor.fix"}
-"""Verbs that hand names of files to one function, whose gate is theirs: both declare the same."""
+@pytest.mark.parametrize("name", ["certify", "compare", "derive", "prune"])
+def test_verbs_refuse_what_their_function_does_not_declare(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gate of a verb is that of the function it calls: the robot is refused by name."""
+    monkeypatch.chdir(tmp_path)
+    function = getattr(armdyn, name)
+    declared = SUPPORT[f"{function.__module__.split('.')[1]}.{name}"]
+    for feature in FEATURES:
+        robot = alone(feature).robot
+        if not set(robot.features) <= declared and feature != "payload":  # files hold a payload as a body
+            path = robot.save(tmp_path / f"{feature}.toml")
+            outcome = CliRunner().invoke(app, [name, str(path)])
+            assert isinstance(outcome.exception, FeatureError), (feature, outcome.output)
+            assert "--load without=" in str(outcome.exception)
 
 
-def test_verbs_without_a_gate_of_their_own_declare_what_their_function_does() -> None:
-    for verb, function in GATED_INSIDE.items():
-        assert SUPPORT[verb] == SUPPORT[function]
-
-
-@pytest.mark.parametrize("feature", FEATURES)
-def test_verbs_refuse_what_they_do_not_declare(feature: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the declaration taken away, every verb refuses the robot by name before it does anything."""
-    robot = alone(feature).robot
-    path = robot.save(tmp_path / "robot.toml")
-    if feature == "payload":  # files hold it as a body
-        for name in ("load", "read"):
-            monkeypatch.setattr(formats, name, lambda *args, **options: robot)
-    for what in sorted(set(BUILT_FROM) | DESCRIBING):
-        verb = what.removeprefix("cli.")
-        if what.startswith("cli.") and what not in GATED_INSIDE:
-            monkeypatch.setitem(SUPPORT, what, SUPPORT[what] - {feature})
-            outcome = CliRunner().invoke(app, [verb, str(path), *VERB_ARGUMENTS.get(verb, ())])
-            shown = " ".join((outcome.output + outcome.stderr).replace("│", " ").split())
-            assert isinstance(outcome.exception, FeatureError) or f"--without {feature}" in shown, (verb, shown)
-
-
-@pytest.mark.parametrize("what", sorted(name for name in BUILT_FROM if not name.startswith("cli.")))
+@pytest.mark.parametrize("what", sorted(BUILT_FROM))
 def test_functions_built_from_others_refuse_what_they_do_not_declare(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    functions: dict[str, Any] = {"share.share": share, "share.view": view, "report.study": study}
+    functions: dict[str, Any] = {"webpage.share": share, "webpage.view": view, "report.study": study}
     function = functions[what]
     declared = SUPPORT[what]
     for feature in FEATURES:
         monkeypatch.setitem(SUPPORT, what, declared - {feature})
-        with pytest.raises(FeatureError, match=f"--without {feature}"):
+        with pytest.raises(FeatureError, match=f"--load without={feature}"):
             function(alone(feature).robot, tmp_path / "page")

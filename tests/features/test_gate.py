@@ -5,32 +5,31 @@ from __future__ import annotations
 import inspect
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import armdyn
-from armdyn.cli.command import VERBS
+from armdyn.codegen.export_files import texts
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.equations import typesetting
 from armdyn.errors import ArmdynError, FeatureError, UnknownName
-from armdyn.export.export_files import texts
 from armdyn.mechanics.registry import AROUND, FORMULATIONS
 from armdyn.robot import Robot
 from armdyn.robot.features import FEATURES, MODELS, SUPPORT, model_line, require, support, takes
+from support.declarations import TABLE, declarations, table
 from support.feature_robots import ROBOTS
 
-MATRIX = Path(__file__).with_name("matrix.txt")
-PACKAGES = ("analysis", "casadi", "control", "dynamics", "equations", "export",
+PACKAGES = ("analysis", "casadi", "control", "dynamics", "equations", "codegen",
             "identification", "jax", "kinematics", "motion",
-            "parameters", "simulation", "share", "simulation.studies", "studio", "sweeps", "torch", "trajectory",
+            "parameters", "simulation", "webpage", "simulation.studies", "browser", "sweeps", "torch", "trajectory",
             "report.pages.study_page")  # fmt: skip
 DESCRIPTIONS = {
     "analysis.box_around": "reads ranges of a motion",
     "analysis.motion_box": "reads limits of joints",
     "control.identified_errors": "reads the covariance of a fit",
+    "control.law": "builds laws, which are gated one by one",
     "dynamics.Dynamics": "made by compile; its functions are gated one by one",
     "identification.check_log": "reads numbers of a log",
     "identification.consistent": "edits inertial parameters",
@@ -51,7 +50,6 @@ DESCRIPTIONS = {
     "trajectory.closed_form": "recognises a geometry",
 }
 """Public functions with a robot among their arguments that describe or edit it, and why they need no gate."""
-VERBS_WITHOUT_ROBOT = {"robots", "formulations", "reproduce", "bench", "cite"}
 
 
 def functions_of_robots() -> dict[str, Any]:
@@ -72,36 +70,26 @@ def functions_of_robots() -> dict[str, Any]:
 
 
 def test_every_public_function_of_robots_is_declared() -> None:
-    declared = support()
+    declared = declarations()
     assert len(functions_of_robots()) > 50
     for name in functions_of_robots():
         short = name.replace("simulation.studies.", "simulation.").replace("report.pages.study_page.", "report.")
         assert (short in declared) != (name in DESCRIPTIONS), name
 
 
-def test_every_quantity_formulation_and_verb_is_declared() -> None:
-    declared = support()
+def test_every_quantity_and_formulation_is_declared() -> None:
+    declared = declarations()
     assert {f"dynamics.{name}" for name in QUANTITIES} <= declared.keys()
     assert {f"mechanics.{entry.name}" for entry in FORMULATIONS} | {f"mechanics.{m}" for m in AROUND} <= declared.keys()
-    verbs = {verb.__name__ for group in VERBS.values() for verb in group}
-    assert {f"cli.{verb}" for verb in verbs - VERBS_WITHOUT_ROBOT} <= declared.keys()
 
 
-def matrix() -> str:
-    """The declarations as text: one line per function, one letter per feature that it takes into account."""
-    declared, names = support(), list(FEATURES)
-    width = max(map(len, declared))
-    lines = [f"{k} {name}" for k, name in zip("abcdefghijklmnopqrstuvwxyz", names, strict=False)]
-    letters = dict(zip(names, "abcdefghijklmnopqrstuvwxyz", strict=False))
-    for what in sorted(declared):
-        cells = "".join(letters[name] if name in declared[what] else "." for name in names)
-        lines.append(f"{what:{width}} {cells}")
-    return "\n".join(lines) + "\n"
+def test_the_table_of_declarations_is_up_to_date() -> None:
+    """A deleted or new declaration shows here and in the difference of `features.txt`, which people review.
 
-
-def test_the_matrix_is_the_reviewed_one() -> None:
-    """A declaration that is deleted, or a new one, shows here: matrix.txt is read by people before it changes."""
-    assert matrix() == MATRIX.read_text(encoding="utf-8")
+    `python -m support.declarations` in the folder of the tests writes the file.
+    """
+    assert table() == TABLE.read_text(encoding="utf-8")
+    assert support() == declarations()
 
 
 def test_there_is_a_robot_for_every_feature() -> None:
@@ -132,7 +120,7 @@ def test_what_is_not_declared_is_refused_by_name(feature: str) -> None:
         if feature in taken:
             require(alone, what, taken)
         else:
-            with pytest.raises(FeatureError, match=rf"--without {feature}") as caught:
+            with pytest.raises(FeatureError, match=rf"--load without={feature}") as caught:
                 require(alone, what, taken | implied)
             assert (caught.value.feature, caught.value.joints) == (feature, robot.features[feature])
 
@@ -199,7 +187,7 @@ def test_an_unknown_feature_is_an_error() -> None:
 
 
 def test_exported_code_says_what_its_model_includes() -> None:
-    model = armdyn.export.model(ROBOTS["static_friction"]().without("gravity"), ("gravity",))
+    model = armdyn.codegen.model(ROBOTS["static_friction"]().without("gravity"), ("gravity",))
     for target in ("c", "python", "jax", "latex", *(["casadi"] if find_spec("casadi") else [])):
         text = " ".join("\n".join(texts(model, target).values()).replace("*", " ").replace("\\_", "_").split())
         assert (

@@ -18,15 +18,14 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Pose
-from armdyn.doctor.table_view import read_table
-from armdyn.doctor.views import View
+from armdyn.browser.saved_state import State, read_address, read_state
+from armdyn.browser.solids import _meshes
+from armdyn.doctor.sides import Side, read_table
 from armdyn.errors import ArmdynError
 from armdyn.formats.visuals import Visual
 from armdyn.identification import read_log
-from armdyn.identification.progress_file import ProgressFile
-from armdyn.identification.progress_file import checksum as checksum_of
-from armdyn.studio.saved_state import State, read_address, read_state
-from armdyn.studio.solids import _meshes
+from armdyn.identification.excitation.progress_file import ProgressFile
+from armdyn.identification.excitation.progress_file import checksum as checksum_of
 from armdyn.trajectory import PiecewisePolynomial, point_to_point, read_trajectory
 from support.limits import waiting_is_a_failure
 from support.mutants import NASTY, all_end_well, mutated
@@ -130,7 +129,7 @@ def test_mutated_tables_of_explain(tmp_path: Path) -> None:
 
     def outcome(i: int) -> str:
         path.write_bytes(mutated(f"table{i}", original))
-        return read(path, read_table, View)
+        return read(path, read_table, Side)
 
     assert outcome(144) == outcome(385) == "errors", "a head with more columns than the rows"
     seen = all_end_well("table", COUNT // 40, outcome)

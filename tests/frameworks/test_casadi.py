@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.bridges.shared_object import can_be_written
 from armdyn.errors import FeatureError
-from armdyn.kernels.shared_object import can_be_written
 
 casadi = pytest.importorskip("casadi", reason="CasADi is not installed")
 import armdyn.casadi  # noqa: E402

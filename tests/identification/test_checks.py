@@ -12,9 +12,9 @@ import pytest
 import armdyn
 from armdyn.errors import ShapeError
 from armdyn.identification.checks import check_log
-from armdyn.identification.log import Log
-from armdyn.identification.log_format import LogFormat
-from armdyn.identification.readers import read_log
+from armdyn.identification.log.log import Log
+from armdyn.identification.log.log_format import LogFormat
+from armdyn.identification.log.readers import read_log
 from armdyn.robot import Robot
 from support.limits import FULL
 from support.logs import excitation, rubbing, simulated

@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.identification import Harmonics, Search, Surroundings, excite
-from armdyn.identification.clearance import Clearance
+from armdyn.identification.excitation.clearance import Clearance
 
 
 def brute(clear: Clearance, q: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from armdyn.identification import Log
-from armdyn.identification.stamps import rebuilt
+from armdyn.identification.clock.stamps import rebuilt
 from armdyn.typing import Array
 
 STEP = 0.002

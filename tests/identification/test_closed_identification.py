@@ -9,7 +9,7 @@ import pytest
 
 import armdyn
 from armdyn.identification import Harmonics, Search
-from armdyn.identification.log import Log
+from armdyn.identification.log.log import Log
 from armdyn.robot import Robot
 from armdyn.robot.limits import position_limits
 from armdyn.robot.parts import Friction

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import armdyn
 from armdyn.cli.command import app
 from armdyn.errors import ArmdynError, FeatureError
-from armdyn.identification import identify, identify_stiffness
+from armdyn.identification import identify, stiffness
 from armdyn.robot import Robot
 from support.elastic_mujoco import ElasticArm
 
@@ -70,7 +70,7 @@ def log() -> dict[str, Any]:
 
 
 def test_truth_is_inside_the_bars(log: dict[str, Any]) -> None:
-    found = identify_stiffness(guess(), log, delay=HELD)
+    found = stiffness(guess(), log, delay=HELD)
     for j, joint in enumerate(found.joints):
         for part, values in TRUTH.items():
             assert abs(getattr(joint, part) - values[j]) < 3 * joint.std[part], (joint.name, part)
@@ -79,14 +79,14 @@ def test_truth_is_inside_the_bars(log: dict[str, Any]) -> None:
     again = found.robot
     assert [joint.elastic.stiffness for joint in again.joints if joint.elastic] == [j.stiffness for j in found.joints]
     assert "stiffness" in str(found)
-    undelayed = identify_stiffness(guess(), log)
+    undelayed = stiffness(guess(), log)
     for with_delay, without in zip(found.joints, undelayed.joints, strict=True):  # as documented: k times the delay
         assert without.damping - with_delay.damping == pytest.approx(HELD * with_delay.stiffness, rel=0.2)
 
 
 def test_links_follow_from_the_springs(log: dict[str, Any]) -> None:
     """The rigid robot's parameters from the torques of the springs: torques of the true links."""
-    found = identify_stiffness(guess(), log)
+    found = stiffness(guess(), log)
     links = arm().without("elastic", "rotors")
     fit = identify(links, found.links_log, friction="plain")
     q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, (3, 20, 2))
@@ -98,8 +98,8 @@ def test_files_and_errors(log: dict[str, Any], tmp_path: Path) -> None:
     table = np.column_stack([log["t"], log["q"], log["theta"], log["tau"]])
     path = tmp_path / "log.csv"
     np.savetxt(path, table, delimiter=",", header="t,q1,q2,theta1,theta2,tau1,tau2", comments="")
-    found = identify_stiffness(guess(), path)
-    expected = identify_stiffness(guess(), log)
+    found = stiffness(guess(), path)
+    expected = stiffness(guess(), log)
     assert [j.stiffness for j in found.joints] == pytest.approx([j.stiffness for j in expected.joints], rel=1e-9)
     saved, out = guess().save(tmp_path / "soft.toml"), tmp_path / "found.toml"
     done = CliRunner().invoke(app, ["stiffness", str(saved), str(path), "--out", str(out)])
@@ -108,9 +108,9 @@ def test_files_and_errors(log: dict[str, Any], tmp_path: Path) -> None:
         [j.stiffness for j in expected.joints]
     )
     with pytest.raises(ArmdynError, match="no joint is elastic"):
-        identify_stiffness(guess().without("elastic"), log)
+        stiffness(guess().without("elastic"), log)
     with pytest.raises(FeatureError, match="loops"):
-        identify_stiffness(armdyn.load("parallelogram"), log)
+        stiffness(armdyn.load("parallelogram"), log)
     with pytest.raises(FeatureError, match="dynamics.regressor does not take into account: elastic"):
         _ = armdyn.compile(arm()).regressor
     with pytest.raises(FeatureError, match="parameters.base_parameters does not take into account: elastic"):

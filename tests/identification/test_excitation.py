@@ -12,11 +12,11 @@ from scipy.interpolate import make_interp_spline
 
 import armdyn
 from armdyn.errors import ArmdynError, FileError, UnknownName
-from armdyn.identification.criteria import condition, condition_number, determinant
-from armdyn.identification.design import Design
-from armdyn.identification.excitation import Search, excitation_limits, excite, predicted_std
-from armdyn.identification.harmonics import Harmonics
-from armdyn.identification.polynomials import Polynomials
+from armdyn.identification.excitation.criteria import condition, condition_number, determinant
+from armdyn.identification.excitation.design import Design
+from armdyn.identification.excitation.excite import Search, excitation_limits, excite, predicted_std
+from armdyn.identification.excitation.harmonics import Harmonics
+from armdyn.identification.excitation.polynomials import Polynomials
 from armdyn.mechanics import newton_euler
 from armdyn.parameters import base_parameters
 from support import pinocchio_model
@@ -120,7 +120,7 @@ def test_random_opponents_fill_their_limits() -> None:
 
 
 @pytest.fixture(scope="module")
-def planar() -> armdyn.identification.excitation.Excitation:  # type: ignore[name-defined]
+def planar() -> armdyn.identification.excitation.excite.Excitation:  # type: ignore[name-defined]
     return excite(armdyn.load("planar2r"), **FOUR, tau_max=TORQUES)
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from armdyn.identification.checks import check_log
-from armdyn.identification.log import Log
-from armdyn.identification.stamps import rebuilt
+from armdyn.identification.clock.stamps import rebuilt
+from armdyn.identification.log.log import Log
 from armdyn.robot import Robot
 from support.log_faults import faults
 from support.logs import rubbing, simulated

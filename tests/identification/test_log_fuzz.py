@@ -24,7 +24,7 @@ import armdyn
 from armdyn import files
 from armdyn.errors import ArmdynError, FileError
 from armdyn.identification import LogFormat, read_log
-from armdyn.identification.log import Log
+from armdyn.identification.log.log import Log
 from support.limits import memory_growth, waiting_is_a_failure
 from support.mutants import LARGEST, all_end_well, mutated
 
@@ -130,7 +130,7 @@ def test_the_footer_of_a_parquet_file(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     from pyarrow import parquet
 
-    from armdyn.identification.readers.parquet_footer import declared_values
+    from armdyn.identification.log.readers.parquet_footer import declared_values
 
     rows = {"t": np.arange(40.0), "q": [[1.0] * (k % 3 + 1) for k in range(40)], "on": [True] * 40, "name": ["x"] * 40}
     table = pyarrow.table(rows).replace_schema_metadata({"a": "b" * 300})

@@ -11,10 +11,10 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, FileError, ShapeError, UnknownName
-from armdyn.identification.columns import factors
-from armdyn.identification.log import Log
-from armdyn.identification.log_format import LogFormat
-from armdyn.identification.readers import read_log
+from armdyn.identification.log.columns import factors
+from armdyn.identification.log.log import Log
+from armdyn.identification.log.log_format import LogFormat
+from armdyn.identification.log.readers import read_log
 from armdyn.mechanics.coupling import joint_positions, joint_torques, torques_from_currents
 from armdyn.robot.parts import Motor
 

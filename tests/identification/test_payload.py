@@ -11,17 +11,17 @@ from scipy import stats
 
 import armdyn
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
-from armdyn.identification.estimation import Weighted
-from armdyn.identification.observation import observe
-from armdyn.identification.payload import (
+from armdyn.identification.fit.estimation import Weighted
+from armdyn.identification.fit.observation import observe
+from armdyn.identification.log.samples import Samples
+from armdyn.identification.payload.payload import (
     Payload,
-    identify_payload,
+    payload,
     payload_from_estimates,
     payload_from_sensor,
     torque_gain,
     wrench_regressor,
 )
-from armdyn.identification.samples import Samples
 from armdyn.mechanics.kinematics import jacobian, pose
 from armdyn.parameters import base_parameters
 from armdyn.trajectory import fourier
@@ -85,8 +85,8 @@ def test_friction_that_changes_is_not_taken_for_mass() -> None:
     robot = with_friction(armdyn.load("panda"), 1.0)
     carrying = with_friction(robot.with_payload(MASS, COM, INERTIA), 2.0)
     logs = [samples(carrying, 1, 0.01, np.random.default_rng(1)), samples(robot, 1, 0.01, np.random.default_rng(2))]
-    options: dict[str, Any] = {"include": ("inertial", "friction"), "method": Weighted(white=True)}
-    free, same = (identify_payload(robot, *logs, friction_changes=x, **options) for x in (True, False))
+    options: dict[str, Any] = {"include": ("inertial", "friction"), "estimator": Weighted(white=True)}
+    free, same = (payload(robot, *logs, friction_changes=x, **options) for x in (True, False))
     off = [np.abs(np.array(list(f.values.values())) - TRUTH) / list(f.std.values()) for f in (free, same)]
     assert off[0].max() < 5 < off[1].max()
     assert free.residual < 3 < same.residual  # and the misfit tells that something is wrong
@@ -96,8 +96,8 @@ def test_what_an_arm_cannot_tell_is_said() -> None:
     robot = armdyn.load("planar2r")
     carrying = robot.with_payload(5.0, (0.2, 0.1, 0.0), (0.1, 0, 0, 0.1, 0, 0.3))
     rng = np.random.default_rng(3)
-    found = identify_payload(robot, samples(carrying, 1, 0.5, rng), samples(robot, 2, 0.5, rng),
-                             include=("inertial",), method=Weighted(white=True))  # fmt: skip
+    found = payload(robot, samples(carrying, 1, 0.5, rng), samples(robot, 2, 0.5, rng),
+                             include=("inertial",), estimator=Weighted(white=True))  # fmt: skip
     assert {"cz", "Ixx", "Iyy", "Ixy"} <= set(found.undetermined) and not {"mass", "cx", "cy", "Izz"} & set(
         found.undetermined
     )
@@ -189,11 +189,11 @@ def test_unknown_gains_are_calibrated_by_the_robot_itself(gain: float) -> None:
     logs = [samples(arm, seed, 0.05, rng) for arm, seed in ((carrying, 1), (robot, 2))]
     loaded, unloaded = (replace(log, tau=gain * log.tau) for log in logs)
     include = ("inertial", "rotor", "friction")
-    found = identify_payload(robot, loaded, unloaded, include=include, calibrated=True)
+    found = payload(robot, loaded, unloaded, include=include, calibrated=True)
     value, deviation = (np.array(list(x.values())) for x in (found.values, found.std))
     assert (np.abs(value - TRUTH) < 4 * deviation).all()
     assert found.mass == pytest.approx(MASS, rel=0.05)
-    wrong = identify_payload(robot, loaded, unloaded, include=include)
+    wrong = payload(robot, loaded, unloaded, include=include)
     assert wrong.mass == pytest.approx(gain * MASS, rel=0.05)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from armdyn.errors import ArmdynError, ShapeError, UnknownName
-from armdyn.identification.filters import averaged, decimated, decimated_keep, low_passed
-from armdyn.identification.log import Log
-from armdyn.identification.processing import Processing, process
+from armdyn.identification.log.filters import averaged, decimated, decimated_keep, low_passed
+from armdyn.identification.log.log import Log
+from armdyn.identification.log.processing import Processing, process
 from armdyn.trajectory.fourier import Fourier, fourier
 from support.logs import excitation, rubbing
 

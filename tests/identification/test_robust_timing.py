@@ -11,7 +11,7 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError
 from armdyn.identification import Fit, Log, identify
-from armdyn.identification.robust_timing import RobustTiming, robust_timing
+from armdyn.identification.fit.robust_timing import RobustTiming, robust_timing
 from armdyn.motion import Infeasible
 from armdyn.robot.limits import torque_limits, working_range
 from armdyn.typing import Array

@@ -2,20 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.integrate import solve_ivp
 
 import armdyn
 from armdyn.dynamics.presliding import presliding, torques_along
 from armdyn.errors import ArmdynError, FeatureError, ShapeError
 from armdyn.identification import Fit, Log, identify
-from armdyn.identification.friction_terms import Bank
-from armdyn.identification.term_selection import _Problem, model_error, student_limit
+from armdyn.identification.friction.terms import Bank
 from armdyn.parameters import standard_parameters
 from armdyn.robot.parts import Friction
 from armdyn.typing import Array
@@ -90,8 +86,8 @@ def plain() -> Fit:
 
 
 def test_presliding_and_load_are_found_and_predict_another_motion(rich: Fit, plain: Fit) -> None:
-    assert rich.torques is not None and rich.torques.used.all()
-    assert plain.torques is None
+    assert rich.model is not None and rich.model.has_terms
+    assert plain.model is not None and not plain.model.has_terms
     assert (_error(rich, 1, True) < 0.5 * _error(plain, 1, True)).all()
     assert (_error(rich, 1, True) < 0.02).all()
 
@@ -109,31 +105,22 @@ def test_the_delivered_robot_has_the_friction_that_was_found(rich: Fit, tmp_path
         wanted = [np.array([np.interp(time, t, column) for column in x.T]) for x in (q, qd)]
         return np.asarray(forth + 1.0 * (wanted[0] - position) + 0.2 * (wanted[1] - rate))
 
-    run = armdyn.simulate(again, replayed, duration=2.5, dt=1e-3, q0=q[0], qd0=qd[0])
+    run = armdyn.simulate(again, replayed, duration=2.5, q0=q[0], qd0=qd[0], solver=armdyn.Solver(dt=1e-3))
     there = np.array([np.interp(run.t[-1], t, column) for column in q.T])
     assert np.abs(run.q[-1] - there).max() < 5e-3  # torques held for a step, and a motion that is sampled
-    sliding = armdyn.simulate(again.without("presliding"), replayed, duration=2.5, dt=1e-3, q0=q[0], qd0=qd[0])
+    sliding = armdyn.simulate(
+        again.without("presliding"), replayed, duration=2.5, q0=q[0], qd0=qd[0], solver=armdyn.Solver(dt=1e-3)
+    )
     assert np.abs(sliding.q[-1] - there).max() > 2 * np.abs(run.q[-1] - there).max()
     static = armdyn.compile(again.without("presliding"))
     assert np.abs(static.forward_dynamics(q, qd, static.inverse_dynamics(q, qd, qdd)) - qdd).max() < 1e-8
-    with pytest.raises(FeatureError, match="--without presliding"):
+    with pytest.raises(FeatureError, match="--load without=presliding"):
         armdyn.compile(again).inverse_dynamics(q, qd, qdd)
-
-
-@pytest.mark.filterwarnings("ignore::armdyn.errors.ModelWarning")  # its inertias are not constrained
-def test_formats_with_plain_friction_get_the_robot_of_that_law(rich: Fit, plain: Fit, tmp_path: Path) -> None:
-    expressible = replace(rich, plain=rich.plain.without("rotors_on_links", "offsets"))
-    expressible.save(tmp_path / "arm.xml")
-    written = armdyn.load(tmp_path / "arm.xml").joints[0].friction
-    assert plain.plain is plain.robot
-    law = plain.robot.joints[0].friction
-    assert written is not None and law is not None
-    assert (written.viscous, written.coulomb) == pytest.approx((law.viscous, law.coulomb))
 
 
 def test_the_band_holds_on_another_motion(rich: Fit) -> None:
     log, motion, _ = _recorded(2, True)
-    from armdyn.identification.filters import low_passed
+    from armdyn.identification.log.filters import low_passed
 
     left = low_passed(log.tau - rich.predict(*motion), 10.0, 250.0)
     inside = np.abs(left) <= 2 * rich.predict_std(*motion)
@@ -143,7 +130,7 @@ def test_the_band_holds_on_another_motion(rich: Fit) -> None:
 
 def test_the_band_holds_in_every_class_of_speed() -> None:
     """Noise that is six times as large at low speed: one limit for all would cover 55 % there and 99 % elsewhere."""
-    from armdyn.identification.filters import low_passed
+    from armdyn.identification.log.filters import low_passed
 
     def recorded(seed: int) -> tuple[Log, tuple[Array, Array, Array, Array], Array]:
         log, motion, tau = _recorded(seed, True)
@@ -160,7 +147,7 @@ def test_the_band_holds_in_every_class_of_speed() -> None:
 
 def test_without_terms_the_band_holds_too() -> None:
     """Viscous and Coulomb friction, 6 s of noise that wanders: residuals of the fit are smaller than on other data."""
-    from armdyn.identification.filters import low_passed
+    from armdyn.identification.log.filters import low_passed
 
     inside, by_residuals = [], []
     for seed in range(6):
@@ -170,44 +157,12 @@ def test_without_terms_the_band_holds_too() -> None:
         noise = low_passed(white, 0.5, 250.0)
         log = replace(log, tau=tau + 0.05 * size * noise / noise.std(axis=0))
         fit = identify(ROBOT, replace(log, t=log.t[:1500], q=log.q[:1500], tau=log.tau[:1500]), check=False)
-        assert fit.torques is None and fit.band is not None
+        assert fit.model is not None and not fit.model.has_terms
         left = np.abs(low_passed(log.tau - fit.predict(*motion), 10.0, 250.0))[1500:]
         inside.append(left <= 2 * fit.predict_std(*motion)[1500:])
         by_residuals.append(left <= 2 * fit.estimate.sigma)
     assert 0.88 < np.mean(inside) < 0.99
     assert np.mean(by_residuals) < 0.88  # below what is asked of the band
-
-
-def test_gains_of_all_joints_together_are_certain_where_each_gains_a_little() -> None:
-    """Held-out squares of blocks, drawn: false alarms as rare as asked for, and small gains of six joints found."""
-    rng = np.random.default_rng(0)
-
-    def found(gain: float) -> float:
-        def drawn() -> bool:
-            squares = np.exp(-rng.normal(gain, 1.0, (8, 6)))
-            problem = SimpleNamespace(_squares=squares, errors=np.full(6, 0.9), error=0.9)
-            plain = SimpleNamespace(_squares=np.ones((8, 6)), errors=np.ones(6), error=1.0)
-            return _Problem.gains(cast(Any, problem), cast(Any, plain))
-
-        return float(np.mean([drawn() for _ in range(1000)]))
-
-    assert found(0.0) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1000)
-    assert found(0.7) > 0.9  # joint by joint, with the same chance of a false alarm: 0.76
-
-
-def test_errors_of_the_model_are_told_from_those_of_parameters() -> None:
-    """Residuals of known variance, drawn: what is added to the parameters' part is found, and never less than noise."""
-    rng = np.random.default_rng(0)
-    variance = rng.uniform(0, 4, 4000)
-    residuals = rng.normal(size=4000) * np.sqrt(variance + 0.5**2)
-    assert model_error(residuals, variance, 0.01) == pytest.approx(0.5, rel=0.1)
-    assert model_error(residuals, 2 * variance + 1, 0.3) == 0.3
-
-
-@pytest.mark.parametrize("nu", [4, 40])
-def test_the_limit_of_a_student_distribution(nu: int) -> None:
-    drawn = 1.7 * np.random.default_rng(1).standard_t(nu, 20_000)
-    assert student_limit(drawn) == pytest.approx(1.7 * stats.t.ppf(0.975, nu), rel=0.03)
 
 
 def test_bars_of_friction_hold_for_a_width_between_those_of_the_bank() -> None:
@@ -221,7 +176,7 @@ def test_bars_of_friction_hold_for_a_width_between_those_of_the_bank() -> None:
     true = replace(ROBOT, tree=tuple(replace(joint, friction=tree.get(joint.name)) for joint in ROBOT.tree))
     tau = torques_along(true, q, qd, qdd) + NOISE * np.random.default_rng(3).standard_normal(q.shape)
     fit = identify(ROBOT, Log(t, q, tau), check=False)
-    assert fit.torques is not None
+    assert fit.model is not None and fit.model.has_terms
     for j in (1, 2):
         assert abs(fit.parameters[f"Fc{j}"] - 4.0) < 3 * fit.std[f"Fc{j}"]
         assert abs(fit.parameters[f"Fv{j}"] - 1.0) < 3 * fit.std[f"Fv{j}"]
@@ -230,8 +185,8 @@ def test_bars_of_friction_hold_for_a_width_between_those_of_the_bank() -> None:
 def test_bars_hold_whatever_the_presliding_states_were_at_the_start_of_the_log() -> None:
     """The log begins within a motion: its presliding states are what the motion before made them.
 
-    Errors over standard deviations, of 69 parameters, have an rms of 1, give or take 0.1 for independent ones. States
-    taken as zero at the start gave 1.6 here, although bars were wider.
+    Errors over standard deviations, of 69 parameters and three draws, have an rms of 1, give or take 0.05 for
+    independent ones. States taken as zero at the start gave 1.6 here, although bars were wider.
     """
     arm = rubbing("panda")
     laws = {j.name: {"presliding_1": 0.7 * j.friction.coulomb, "distance_1": 0.032} for j in arm.tree if j.friction}
@@ -240,13 +195,15 @@ def test_bars_hold_whatever_the_presliding_states_were_at_the_start_of_the_log()
     true, course = replace(arm, tree=tuple(tree)), excitation(arm, 107)
     t = np.arange(0, course.duration, 0.004)
     q, qd, qdd = (course(t, order) for order in range(3))
-    tau, rng, log = torques_along(true, q, qd, qdd), np.random.default_rng(5), t >= 1
-    tau = tau + 0.003 * tau.std(axis=0) * rng.standard_normal(tau.shape)
-    fit = identify(arm, Log(t[log], (q + 1e-6 * rng.standard_normal(q.shape))[log], tau[log]), check=False)
-    assert fit.torques is not None
-    truth = fit.base.from_standard(standard_parameters(true, fit.base.include))
-    z = (fit.estimate.values - truth) / fit.estimate.std
-    assert 0.5 < np.sqrt(np.mean(z**2)) < 1.3
+    exact, log, z = torques_along(true, q, qd, qdd), t >= 1, []
+    for seed in (5, 6, 7):
+        rng = np.random.default_rng(seed)
+        tau = exact + 0.003 * exact.std(axis=0) * rng.standard_normal(exact.shape)
+        fit = identify(arm, Log(t[log], (q + 1e-6 * rng.standard_normal(q.shape))[log], tau[log]), check=False)
+        assert fit.model is not None and fit.model.has_terms
+        truth = fit.base.from_standard(standard_parameters(true, fit.base.include))
+        z.append((fit.estimate.values - truth) / fit.estimate.std)
+    assert 0.7 < np.sqrt(np.mean(np.square(z))) < 1.2
 
 
 def test_samples_count_once_a_joint_has_moved_far_enough() -> None:
@@ -267,13 +224,6 @@ def test_nothing_is_lost_where_viscous_and_coulomb_friction_are_the_truth() -> N
     assert (_error(auto, 1, False) <= 1.05 * _error(plain, 1, False) + 1e-3).all()
 
 
-def test_terms_are_in_tables_and_record(rich: Fit) -> None:
-    text = str(rich)
-    assert "Friction terms" in text and "low-passed at 10 Hz" in text
-    record = rich.record()
-    assert record["torques"]["cross_validated"][0] < record["torques"]["cross_validated_without"][0]
-
-
 def test_bad_arguments() -> None:
     log = _recorded(0, False)[0]
     with pytest.raises(ArmdynError, match="friction"):
@@ -284,14 +234,3 @@ def test_bad_arguments() -> None:
         fit.predict(t, q, qd[:-1], qdd)
     with pytest.raises(ArmdynError, match="does not increase"):
         fit.predict(t[::-1], q, qd, qdd)
-
-
-def test_the_report_explains_the_friction_terms(rich: Fit, tmp_path: Path) -> None:
-    from armdyn.report.pages.fit_page import write_report
-
-    write_report(rich, tmp_path / "rich.html")
-    page = (tmp_path / "rich.html").read_text(encoding="utf-8")
-    assert "without terms" in page and "grows with the load" in page
-    write_report(replace(rich, torques=None), tmp_path / "plain.html")
-    page = (tmp_path / "plain.html").read_text(encoding="utf-8")
-    assert "no further terms are needed" in page and "grows with the load" not in page

@@ -21,15 +21,15 @@ import pytest
 from scipy import signal
 
 import armdyn
-from armdyn.identification.essential_parameters import essential_parameters
-from armdyn.identification.estimation import Ordinary, Weighted
-from armdyn.identification.filters import low_passed
-from armdyn.identification.fit import identify
-from armdyn.identification.log_format import LogFormat
-from armdyn.identification.observation import Rows, base_regressor, condensed, observe
-from armdyn.identification.processing import process
-from armdyn.identification.readers import read_log
-from armdyn.identification.samples import Samples
+from armdyn.identification.fit.essential_parameters import essential_parameters
+from armdyn.identification.fit.estimation import Ordinary, Weighted
+from armdyn.identification.fit.identify import identify
+from armdyn.identification.fit.observation import Rows, base_regressor, condensed, observe
+from armdyn.identification.log.filters import low_passed
+from armdyn.identification.log.log_format import LogFormat
+from armdyn.identification.log.processing import process
+from armdyn.identification.log.readers import read_log
+from armdyn.identification.log.samples import Samples
 from armdyn.parameters import base_parameters
 from armdyn.parameters.standard import FAMILIES
 
@@ -213,8 +213,3 @@ def test_held_out_torques(robot, log):
     assert fit.validation.relative_error_of_all < 0.1
     assert (fit.validation.relative_error < [0.1, 0.1, 0.15, 0.15, 0.35, 0.3]).all()
     assert (fit.validation.relative_error < fit.validation.relative_error_before).all()
-    dyn = armdyn.compile(fit.plain)
-    samples = fit.observation.samples
-    tau = dyn.inverse_dynamics(samples.q[::500], samples.qd[::500], samples.qdd[::500])
-    Y = base_regressor(fit.base)(samples.q[::500], samples.qd[::500], samples.qdd[::500])
-    np.testing.assert_allclose(tau, Y @ fit.plain_estimate.values, atol=1e-8)

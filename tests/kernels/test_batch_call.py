@@ -13,8 +13,9 @@ import pytest
 import armdyn
 from armdyn.dynamics.looped_programs import looped
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.kernels import Kernel, fastcall, jit
-from armdyn.kernels.batch_call import total
+from armdyn.kernels import Kernel, jit
+from armdyn.kernels.call import single as fastcall
+from armdyn.kernels.call.batch import total
 from armdyn.robot.random import random_robot
 
 pytestmark = pytest.mark.skipif(not fastcall.layout_holds(), reason="no fast path on this interpreter")

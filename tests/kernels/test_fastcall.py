@@ -15,7 +15,8 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import trace
-from armdyn.kernels import Kernel, build, fastcall
+from armdyn.kernels import Kernel, build
+from armdyn.kernels.call import single as fastcall
 from armdyn.mechanics import newton_euler
 
 pytestmark = pytest.mark.skipif(not fastcall.layout_holds(), reason="no fast path on this interpreter")

@@ -17,7 +17,8 @@ import pytest
 import armdyn
 from armdyn.graph import Graph, trace
 from armdyn.kernels import build, jit
-from armdyn.kernels.fastcall import MethodRecord
+from armdyn.kernels.call.single import MethodRecord
+from armdyn.kernels.machine import Machine
 from armdyn.mechanics import newton_euler
 
 
@@ -287,22 +288,25 @@ def test_results_that_code_remembers_go_with_it() -> None:
 
 
 PROCESSORS = [
-    ("x86_64-unknown-linux-gnu", "avx2 fma avx512f avx512vl", (True, 32, 8)),
-    ("x86_64-unknown-linux-gnu", "avx2 fma avx512f", (True, 16, 8)),
-    ("x86_64-unknown-linux-gnu", "avx2 fma", (True, 16, 4)),
-    ("x86_64-unknown-linux-gnu", "avx512f avx512vl avx2", (False, 0, 8)),
-    ("x86_64-unknown-linux-gnu", "avx", (False, 0, 4)),
-    ("x86_64-pc-windows-msvc", "avx2 fma", (True, 0, 4)),
-    ("aarch64-unknown-linux-gnu", "neon", (True, 0, 4)),
-    ("i686-unknown-linux-gnu", "sse2", (False, 0, 4)),
+    ("x86_64-unknown-linux-gnu", "avx2 fma avx512f avx512vl", 8, Machine(32, 8, True, True, True)),
+    ("x86_64-unknown-linux-gnu", "avx2 fma avx512f", 8, Machine(16, 4, True, False, True)),
+    ("x86_64-unknown-linux-gnu", "avx2 fma", 4, Machine(16, 4, True, False, True)),
+    ("x86_64-unknown-linux-gnu", "avx512f avx512vl avx2", 8, Machine(32, 8, False, True, True)),
+    ("x86_64-unknown-linux-gnu", "avx", 4, Machine(16, 2, False, False, True)),
+    ("x86_64-pc-windows-msvc", "avx2 fma", 4, Machine(16, 4, True, False, True)),
+    ("aarch64-unknown-linux-gnu", "neon", 4, Machine(32, 2, True, False, False)),
+    ("i686-unknown-linux-gnu", "sse2", 4, Machine(16, 2, False, False, False)),
 ]
 
 
 @pytest.mark.skipif(not jit.available(), reason="no LLVM")
-@pytest.mark.parametrize(("triple", "features", "expected"), PROCESSORS)
-def test_other_processors(triple: str, features: str, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fused multiplication (always on 64-bit ARM), registers for assembly of ours, doubles in a register."""
+@pytest.mark.parametrize(("triple", "features", "lanes", "expected"), PROCESSORS)
+def test_other_processors(
+    triple: str, features: str, lanes: int, expected: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Registers and their doubles, fused multiplication (always on 64-bit ARM), broadcast operands, short addresses."""
     monkeypatch.setattr("llvmlite.binding.get_process_triple", lambda: triple)
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: dict.fromkeys(features.split(), True))
-    functions = (jit.has_fma, jit.vector_registers, jit.register_lanes)
-    assert tuple(function.__wrapped__() for function in functions) == expected
+    monkeypatch.setattr(jit, "has_fma", jit.has_fma.__wrapped__)
+    assert (jit.register_lanes.__wrapped__(), jit.machine.__wrapped__()) == (lanes, expected)
+    assert 6 <= expected.budget(lanes) <= expected.budget(1) == expected.registers - 4

@@ -12,7 +12,7 @@ import pytest
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import trace
 from armdyn.kernels import build, cache
-from armdyn.kernels.calling import SMALLEST_SHARE
+from armdyn.kernels.call.general import SMALLEST_SHARE
 
 
 def test_too_many_arrays() -> None:

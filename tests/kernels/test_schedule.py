@@ -1,56 +1,63 @@
-"""The order of one call: nothing before its operands, the longest chain first, broad programs as they were."""
+"""The order of operations: nothing before its operands, few values alive, a value and its first use apart."""
 
 from __future__ import annotations
 
 import pytest
 
-from armdyn.graph import Graph, trace
+import armdyn
+from armdyn.graph import Graph
+from armdyn.graph.node import Node
 from armdyn.graph.structure import leaves
-from armdyn.kernels.schedule import AHEAD, Plan, plan, soonest
+from armdyn.kernels.straight.schedule import LATENCY, LONG, Plan, _ordered, plan
 from support.random_programs import program
 
 
-def planned(graph: Graph) -> Plan:
-    return plan(graph.nodes, [*leaves(dict(graph.outputs))], AHEAD)
+def planned(graph: Graph, ahead: int = LATENCY) -> Plan:
+    return plan(graph.nodes, [*leaves(dict(graph.outputs))], ahead)
 
 
-def ends(program: Plan) -> int:
-    """Cycles until all is computed, if operations start in their order, two in a cycle, and take four."""
-    ready: dict[object, int] = {}
-    clock = started = 0
-    for node in program.order:
-        free = clock + (started == 2)
-        start = max([free, *(ready.get(arg, 0) for arg in program.reads[node])])
-        clock, started = (start, 1) if start > clock else (clock, started + 1)
-        ready[node] = start + 4
-    return max(ready.values())
+def alive(order: tuple[Node, ...], reads: dict[Node, tuple[Node, ...]]) -> int:
+    """Values that are needed later, summed over the program."""
+    last = {arg: time for time, node in enumerate(order) for arg in reads[node]}
+    return sum(last[node] - time for time, node in enumerate(order) if node in last)
 
 
+def distances(found: Plan) -> list[int]:
+    """Operations from each value to its first use."""
+    place = {node: time for time, node in enumerate(found.order)}
+    first: dict[Node, int] = {}
+    for time, node in enumerate(found.order):
+        for arg in found.reads[node]:
+            if arg in place:
+                first.setdefault(arg, time - place[arg])
+    return list(first.values())
+
+
+@pytest.mark.parametrize("ahead", [0, LATENCY])
 @pytest.mark.parametrize("seed", range(5))
-def test_operands_come_first(seed: int) -> None:
-    before = planned(program(seed, 45 + 30 * seed))
-    after = soonest(before)
-    assert set(after.order) == set(before.order) and after.fused == before.fused
+def test_operands_come_first(seed: int, ahead: int) -> None:
+    found = planned(program(seed, 45 + 250 * seed), ahead)
+    assert len({*found.order}) == len(found.order) == len(found.reads)
     done: set[object] = set()
-    for node in after.order:
-        needed = [arg for arg in after.reads[node] if arg in set(after.order)]
-        assert done.issuperset(needed)
+    for node in found.order:
+        assert done.issuperset(arg for arg in found.reads[node] if arg in found.reads)
         done.add(node)
 
 
-def test_the_longest_chain_comes_first() -> None:
-    def formula(x):  # type: ignore[no-untyped-def]
-        late = x[0]
-        for k in range(1, 9):
-            late = late * x[k] + x[k - 1]
-        return [x[1] / x[2] * x[3], x[4] * x[5] - x[6], late, x[7] * x[8]]
+def test_few_values_are_alive() -> None:
+    """In a short program far fewer than in the order of the graph; a long one keeps that order, which has fewer."""
+    dynamics = armdyn.compile(armdyn.load("panda"), cache=False)
+    short, long = dynamics.graph("inverse_dynamics"), dynamics.graph("inverse_dynamics_derivatives")
+    found = planned(short)
+    traced = tuple(node for node in short.nodes if node in found.reads)
+    assert len(found.order) < LONG
+    assert alive(found.order, found.reads) < 0.7 * alive(traced, found.reads)
+    kept = planned(long)
+    assert kept.order == tuple(node for node in long.nodes if node in kept.reads)
+    assert alive(kept.order, kept.reads) < 0.9 * alive(_ordered(kept.reads, LATENCY), kept.reads)
 
-    before = planned(trace(formula, {"x": 9}))
-    after = soonest(before)
-    assert ends(after) < ends(before)
 
-
-def test_broad_programs_keep_their_order() -> None:
-    graph = trace(lambda x: [x[i] * x[j] + x[i] for i in range(9) for j in range(i)], {"x": 9})
-    before = planned(graph)
-    assert soonest(before) is before
+def test_a_value_and_its_first_use_are_apart() -> None:
+    graph = armdyn.compile(armdyn.load("panda"), cache=False).graph("inverse_dynamics")
+    near = [sum(distance < LATENCY for distance in distances(planned(graph, ahead))) for ahead in (0, LATENCY)]
+    assert near[1] < 0.3 * near[0]

@@ -12,8 +12,8 @@ import pytest
 from armdyn.graph import Node, symbol, trace
 from armdyn.graph.node import ZERO, constant
 from armdyn.kernels import Kernel, build, jit
-from armdyn.kernels.ir import completed
-from armdyn.kernels.spreading import FEWEST, NUMBERS, TOGETHER, places, spread
+from armdyn.kernels.straight.emit import completed
+from armdyn.kernels.straight.scatter import FEWEST, NUMBERS, TOGETHER, places, spread
 from armdyn.kernels.streaming import LINE, STREAMED, put_lines
 
 pytestmark = pytest.mark.skipif(not jit.available(), reason="no machine code")

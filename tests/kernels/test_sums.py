@@ -9,8 +9,8 @@ import armdyn
 from armdyn.graph import Graph, Node, trace
 from armdyn.graph.node import ADD, COS, SIN, SUB
 from armdyn.graph.structure import leaves
-from armdyn.kernels.schedule import Plan, plan
-from armdyn.kernels.sums import by_arrival
+from armdyn.kernels.straight.schedule import Plan, plan
+from armdyn.kernels.straight.sums import reassociate_by_latency
 from support.random_programs import inputs, program
 
 
@@ -44,7 +44,7 @@ def test_signs(seed: int) -> None:
         return [total, -total]
 
     graph = trace(formula, {"x": 9})
-    arranged = by_arrival(graph)
+    arranged = reassociate_by_latency(graph)
     x = rng.normal(size=(50, 9))
     np.testing.assert_allclose(arranged(x=x)[0], graph(x=x)[0], rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(arranged(x=x)[1], -arranged(x=x)[0])
@@ -59,7 +59,7 @@ def test_what_comes_last_is_added_last() -> None:
             late = late * x[k]
         return [(late + x[1]) + (x[2] * x[3] - x[4])]
 
-    (total,) = leaves(dict(by_arrival(trace(formula, {"x": 6})).outputs))
+    (total,) = leaves(dict(reassociate_by_latency(trace(formula, {"x": 6})).outputs))
     early = next(arg for arg in total.args if arg.op in (ADD, SUB))
     assert "x1*" not in repr(early) and total.op == ADD
 
@@ -67,7 +67,7 @@ def test_what_comes_last_is_added_last() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_random_programs(seed: int) -> None:
     graph = program(seed, 120)
-    arranged = by_arrival(graph)
+    arranged = reassociate_by_latency(graph)
     assert arranged.operations.total <= graph.operations.total
     given = dict(zip("qxsyz", (array.clip(-2, 2) for array in map(np.nan_to_num, inputs(31, seed))), strict=True))
     for one, other in zip(leaves(arranged(**given)), leaves(graph(**given)), strict=True):
@@ -78,7 +78,7 @@ def test_random_programs(seed: int) -> None:
 @pytest.mark.parametrize("robot", ["panda", "scara5"])
 def test_chains_are_shorter_and_more_is_fused(robot: str, name: str) -> None:
     graph = armdyn.compile(armdyn.load(robot), cache=False).graph(name)
-    before, after = planned(graph), planned(by_arrival(graph))
+    before, after = planned(graph), planned(reassociate_by_latency(graph))
     if (
         robot == "panda"
     ):  # of terms that are there together a chain is longer than a tree, by 1 here and there in scara5

@@ -17,7 +17,7 @@ from armdyn.kinematics.analytic_inverse import ParallelArm, PlanarArm, WristArm
 from armdyn.kinematics.numeric_inverse import search_bounds
 from armdyn.kinematics.rotations import rotation_vector
 from armdyn.mechanics import kinematics
-from armdyn.reproduce.elbaji import printed
+from armdyn.texts.elbaji import printed
 from armdyn.trajectory import Status, Unreachable, all_solutions, closed_form, inverse_kinematics
 
 load = cache(armdyn.load)  # one robot per name: its kernels are then made once

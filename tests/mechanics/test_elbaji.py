@@ -1,6 +1,6 @@
 """El Baji: its SCARA, its equations of motion (fig. 3), and its printed formulas with their errata.
 
-`armdyn.reproduce.elbaji.printed` has the formulas (1)-(30) as printed, in world axes and about the centres of
+`armdyn.texts.elbaji.printed` has the formulas (1)-(30) as printed, in world axes and about the centres of
 mass, each erratum with a switch: with all of them corrected they must agree with Pinocchio and with the implementation;
 with one printed form put back they must not.
 """
@@ -13,7 +13,7 @@ import pytest
 import armdyn
 from armdyn.graph import identical, symbols, trace
 from armdyn.mechanics import bertrand_bruneau, dalembert, gibbs_appell, kane, kinematics, newton_euler
-from armdyn.reproduce.elbaji.printed import (
+from armdyn.texts.elbaji.printed import (
     angular_rates,
     coefficients,
     com_accelerations_10,
@@ -27,7 +27,7 @@ from armdyn.reproduce.elbaji.printed import (
     transformation,
     velocity_torques_22,
 )
-from armdyn.reproduce.elbaji.printed import torques as printed_torques
+from armdyn.texts.elbaji.printed import torques as printed_torques
 from support import pinocchio_model as engine
 
 FORMULATIONS = [bertrand_bruneau, dalembert, gibbs_appell, kane, newton_euler]

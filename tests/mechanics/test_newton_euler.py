@@ -13,8 +13,8 @@ from armdyn.errors import ShapeError
 from armdyn.graph import trace
 from armdyn.mechanics import newton_euler
 from armdyn.mechanics.kinematics import link_poses
-from armdyn.reproduce.khalil.chapter_7_4 import printed_rate_matrix
 from armdyn.robot import Robot
+from armdyn.texts.khalil.chapter_7_4 import printed_rate_matrix
 from support import pinocchio_model
 from support.laws import SHAPES, assert_close, check_scalars, sample
 

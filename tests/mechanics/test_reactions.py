@@ -9,8 +9,8 @@ import armdyn
 from armdyn.mechanics import kinematics, moving_base, newton_euler
 from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.rotors import rotor_torques
-from armdyn.reproduce.siciliano.newton_euler_items import geared, printed_recursion
 from armdyn.robot.random import random_robot
+from armdyn.texts.siciliano.newton_euler_items import geared, printed_recursion
 
 WRENCH = np.array([3.0, -2.0, 5.0, 0.4, -0.7, 1.1])
 

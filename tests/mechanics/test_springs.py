@@ -109,7 +109,9 @@ def test_torques_are_the_slope_of_the_energy(seed: int) -> None:
 
 def test_energy_is_kept_on_a_spring() -> None:
     robot = armdyn.Robot.from_dh([{"type": "revolute", "a": 0.4, "mass": 1.0, "spring": {"stiffness": 30.0}}])
-    run = armdyn.simulate(robot, armdyn.control.NoControl(1), np.array([0.8]), 2.0, 1e-3, integrator="rk4")
+    run = armdyn.simulate(
+        robot, armdyn.control.NoControl(1), np.array([0.8]), 2.0, solver=armdyn.Solver(dt=1e-3, integrator="rk4")
+    )
     energy = run.kinetic_energy + run.potential_energy
     assert np.ptp(run.q) > 1.0
     assert np.ptp(energy) < 1e-8 * np.ptp(run.potential_energy)

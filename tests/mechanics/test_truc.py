@@ -1,6 +1,6 @@
 """Truc sec. 5: the three-link manipulator, (56)-(70), as identities in all symbols.
 
-The expected side is the printed text (`armdyn.reproduce.truc.printed`); (70) is printed with I3zz where (67) has
+The expected side is the printed text (`armdyn.texts.truc.printed`); (70) is printed with I3zz where (67) has
 I3xx.
 """
 
@@ -15,8 +15,8 @@ from armdyn.graph import derivative, identical
 from armdyn.mechanics import gim_christoffel, kinematics, kronecker, lagrange, lagrange_euler
 from armdyn.mechanics.kinematics import link_poses, point_jacobian
 from armdyn.mechanics.matrices import product, transpose
-from armdyn.reproduce.truc import printed as text
-from armdyn.reproduce.truc.printed import ANGULAR, CENTRES, LINKS, ROTATIONS, p, q, qd
+from armdyn.texts.truc import printed as text
+from armdyn.texts.truc.printed import ANGULAR, CENTRES, LINKS, ROTATIONS, p, q, qd
 
 ROBOT = armdyn.load("three_link").symbolic
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.reproduce.siciliano.example_7_2 import MOTIONS, example_7_2
+from armdyn.texts.siciliano.example_7_2 import MOTIONS, example_7_2
 from motion.arms import compiled, waypoints
+from support.pictures import colors_in
 
 
 @pytest.mark.parametrize("name", MOTIONS)
@@ -39,6 +40,6 @@ def test_motion_tip_and_many_joints(tmp_path: Path) -> None:
     move = armdyn.time_optimal(waypoints("panda", 0), dyn)
     file = tmp_path / "panda.png"
     figure = armdyn.torque_breakdown(dyn, move).plot(file)
-    assert file.stat().st_size > 20_000 and sum(panel.get_visible() for panel in figure.axes) == 7
+    assert len(colors_in(file)) >= 4 and sum(panel.get_visible() for panel in figure.axes) == 7
     with pytest.raises(armdyn.ArmdynError, match="unknown figure 'tips'"):
         parts.plot(kind="tips")  # type: ignore[arg-type]

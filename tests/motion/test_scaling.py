@@ -110,7 +110,7 @@ def test_gravity_with_dry_friction_is_named_as_such() -> None:
 
 
 def test_any_function_with_a_duration_is_a_reference() -> None:
-    from armdyn.reproduce.elbaji.scara_tracking import ScaraCurve
+    from armdyn.catalog.curves import ScaraCurve
 
     dyn = compiled("scara5")
     curve = ScaraCurve()

@@ -7,7 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.motion.verdict import FeasibilityStatus
-from armdyn.reproduce.siciliano import example_7_2
+from armdyn.texts.siciliano import example_7_2
 from motion.arms import compiled, slider
 
 LIFT = armdyn.point_to_point([0.0], [1.0], "bang_bang", duration=2.0)  # a = 1 then -1, v up to 1

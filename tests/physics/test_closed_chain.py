@@ -18,16 +18,16 @@ from armdyn.algebra import Mat3, Pose, Vec3
 from armdyn.formats import toml
 from armdyn.graph import RationalAngle
 from armdyn.mechanics import closed_chain, kane, kinematics, lagrange, newton_euler
-from armdyn.reproduce.siciliano.parallelogram import G
 from armdyn.robot import Robot
 from armdyn.robot.edit import numeric_placement, shifted
 from armdyn.robot.exact import exact
 from armdyn.robot.parts import Body, Joint, Loop, Placement
 from armdyn.robot.random import random_robot
+from armdyn.texts.siciliano.parallelogram import G
 from support import pinocchio_model
 from support.pinocchio_model import pin, se3
 
-# The parallelogram of Siciliano sec. 7.3.3; its equations in symbols are an item of armdyn.reproduce
+# The parallelogram of Siciliano sec. 7.3.3; its equations in symbols are an item of armdyn.texts
 # ---------------------
 
 TEXT = Path(armdyn.catalog.__file__ or "").with_name("parallelogram.toml").read_text()

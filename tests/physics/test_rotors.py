@@ -12,9 +12,9 @@ import armdyn
 from armdyn.graph import identical, symbol
 from armdyn.mechanics import articulated_body, composite_body, newton_euler, rotors
 from armdyn.mechanics.registry import FORMULATIONS
-from armdyn.reproduce.siciliano.newton_euler_items import geared, printed_recursion
 from armdyn.robot import Robot
 from armdyn.robot.random import random_robot
+from armdyn.texts.siciliano.newton_euler_items import geared, printed_recursion
 from physics import engine
 
 GIVING = [f for f in FORMULATIONS if "inverse_dynamics" in f.gives]

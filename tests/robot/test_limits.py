@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 import armdyn
 from armdyn.algebra import Vec3
-from armdyn.analysis.summary import summary
+from armdyn.analysis import analyse
 from armdyn.control import PID
 from armdyn.kinematics.reach import reach
 from armdyn.mechanics import kinematics
@@ -208,7 +208,7 @@ def test_reach_of_scara5_is_one_number(tmp_path: Path) -> None:
     assert reach(robot) == pytest.approx(expected, rel=1e-12)
     dyn = armdyn.compile(robot)
     swept = sweep(robot, {"payload": [0.0]}, measures=("reach",)).results.ravel()
-    assert swept.tolist() == [reach(robot)] == [summary(dyn).reach]
+    assert swept.tolist() == [reach(robot)] == [analyse(dyn).reach]
     assert geometry(Subject(robot, tmp_path)).numbers["reach_m"] == reach(robot)
     saved = armdyn.load(robot.save(tmp_path / "scara5.urdf"))
     assert reach(saved) == pytest.approx(reach(robot), rel=1e-12)

@@ -24,14 +24,15 @@ def test_initial_states_and_goals(integrator: str) -> None:
     dyn = random_dynamics(5, 3, friction=True)
     law, random = PDGravity(dyn, 30.0, 4.0), np.random.default_rng(1)
     q0, goals, kick = random.uniform(-1, 1, (2, 150, 3)), random.uniform(-1, 1, (150, 3)), np.array([0.1, -0.2, 0.3])
-    runs = batch(dyn, law, goals, 0.2, q0=q0, qd0=kick, integrator=integrator, solver=Solver(keep=10))
+    runs = batch(dyn, law, goals, 0.2, q0=q0, qd0=kick, solver=Solver(integrator=integrator, keep=10))
     assert runs.ok
     assert runs.q.shape == (2, 150, 21, 3)
     assert runs.energy.shape == (2, 150, 21)
     assert runs.largest_error().shape == (2, 150, 3)
     for index in ((0, 0), (1, 149), (1, 7)):
-        one = simulate(dyn, law, goals[index[1]], 0.2, q0=q0[index], qd0=kick, integrator=integrator,
-                       solver=Solver(compiled=True))  # fmt: skip
+        one = simulate(
+            dyn, law, goals[index[1]], 0.2, q0=q0[index], qd0=kick, solver=Solver(integrator=integrator, compiled=True)
+        )
         own = runs[index]
         assert np.abs(one.q[::10] - own.q).max() < 1e-12
         assert np.abs(one.tau[::10] - own.tau).max() < 1e-9
@@ -53,7 +54,7 @@ def test_gains_and_internal_states() -> None:
 
 def test_an_unstable_sample_leaves_the_others_alone() -> None:
     robot = pendulum()
-    runs = batch(robot, [PID(40.0, kd) for kd in (5.0, 1e4)], [0.3], 0.3, q0=[0.0], integrator="rk4")
+    runs = batch(robot, [PID(40.0, kd) for kd in (5.0, 1e4)], [0.3], 0.3, q0=[0.0], solver=Solver(integrator="rk4"))
     assert not runs.ok
     assert runs.statuses.tolist() == [Status.FINISHED, Status.UNSTABLE]
     assert np.isfinite(runs[0].q).all()
@@ -62,7 +63,7 @@ def test_an_unstable_sample_leaves_the_others_alone() -> None:
     assert runs[0].ok
     assert "1 unstable" in repr(runs)
     with pytest.raises(armdyn.simulation.SimulationError):
-        simulate(robot, [PID(40.0, 1e4)], [0.3], 0.3, q0=[0.0], integrator="rk4", throw=True)
+        simulate(robot, [PID(40.0, 1e4)], [0.3], 0.3, q0=[0.0], throw=True, solver=Solver(integrator="rk4"))
 
 
 def test_laws_in_the_task_space_in_a_batch() -> None:
@@ -70,10 +71,10 @@ def test_laws_in_the_task_space_in_a_batch() -> None:
     dyn = dynamics("planar2r")
     law, goal = TaskPID(dyn, 300, 60, 200, rows="x y", gravity=True), dyn.pose([0.5, 0.8])
     q0 = np.array([[0.4, 0.9], [0.6, 0.6], [0.3, 1.0]])
-    runs = batch(dyn, law, goal, 0.3, q0=q0, integrator="rk4")
+    runs = batch(dyn, law, goal, 0.3, q0=q0, solver=Solver(integrator="rk4"))
     assert runs.error.shape == (3, 301, 2) and runs.ok
     for start, run in zip(q0, (runs[i] for i in range(3)), strict=True):
-        alone = simulate(dyn, law, goal, 0.3, q0=start, integrator="rk4")
+        alone = simulate(dyn, law, goal, 0.3, q0=start, solver=Solver(integrator="rk4"))
         for name in ("q", "qd", "tau", "error", "memory"):
             assert getattr(run, name) == pytest.approx(getattr(alone, name), abs=1e-9)  # 300 steps of rounding
         assert run.desired.q.shape == alone.desired.q.shape
@@ -109,11 +110,11 @@ def test_parameters_of_the_plant_differ(name: str, integrator: str) -> None:
     robot = dyn.robot
     table = dyn.parameters * np.exp(0.1 * random.standard_normal((3, len(dyn.parameters))))
     law, goal, q0 = PDGravity(dyn, 30, 4), np.full(robot.n, 0.3), 0.1 * random.standard_normal((2, 1, robot.n))
-    runs = batch(Plant(dyn, parameters=table), law, goal, 0.2, 2e-3, q0=q0, integrator=integrator)
+    runs = batch(Plant(dyn, parameters=table), law, goal, 0.2, q0=q0, solver=Solver(dt=2e-3, integrator=integrator))
     assert runs.q.shape == (2, 3, 101, robot.n)
     for k in range(3):
         own = with_standard_parameters(robot, dict(zip(dyn.parameter_names, table[k], strict=True)))
-        run = simulate(own, law, goal, 0.2, 2e-3, q0=q0[1, 0], integrator=integrator)
+        run = simulate(own, law, goal, 0.2, q0=q0[1, 0], solver=Solver(dt=2e-3, integrator=integrator))
         assert np.abs(runs.q[1, k] - run.q).max() < 1e-9
         assert np.abs(runs[1, k].energy - run.energy).max() < 1e-8 * np.abs(run.energy).max()
     with pytest.raises(NotApplicable, match=r"runs\[i\]"):

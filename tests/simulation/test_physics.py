@@ -24,23 +24,23 @@ def drift(run: armdyn.Run) -> float:
 
 
 def test_energy_of_an_undriven_arm_with_rk4() -> None:
-    run = free(dynamics("three_link"), 10.0, REST, dt=1e-4, integrator="rk4", solver=Solver(compiled=True))
+    run = free(dynamics("three_link"), 10.0, REST, solver=Solver(dt=1e-4, integrator="rk4", compiled=True))
     assert drift(run) < 1e-9
 
 
 def test_energy_of_an_undriven_arm_with_dop853() -> None:
-    run = free(dynamics("three_link"), 10.0, REST, dt=0.05, solver=Solver(integrator="dop853", rtol=1e-12, atol=1e-13))
+    run = free(dynamics("three_link"), 10.0, REST, solver=Solver(dt=0.05, integrator="dop853", rtol=1e-12, atol=1e-13))
     assert drift(run) < 1e-9
 
 
 def test_variational_energy_swings_but_does_not_drift() -> None:
     """Steps a hundred times those of RK4: the second half of a long run is no worse than the first."""
-    run = free(dynamics("planar2r"), 40.0, np.array([0.4, 0.3]), dt=1e-2, integrator="variational")
+    run = free(dynamics("planar2r"), 40.0, np.array([0.4, 0.3]), solver=Solver(dt=1e-2, integrator="variational"))
     off = np.abs(run.energy - run.energy[0]) / run.kinetic_energy.max()
     half = len(off) // 2
     assert off.max() < 0.02
     assert off[half:].max() < 1.5 * off[:half].max()
-    euler = free(dynamics("planar2r"), 40.0, np.array([0.4, 0.3]), dt=1e-2, integrator="euler_taylor")
+    euler = free(dynamics("planar2r"), 40.0, np.array([0.4, 0.3]), solver=Solver(dt=1e-2, integrator="euler_taylor"))
     assert not euler.ok or drift(euler) > 10 * off.max()
 
 
@@ -57,8 +57,11 @@ def test_each_method_has_its_order(integrator: str, order: int, steps: tuple[int
     """Free motion of a random arm with skew axes, against dop853 at its tightest."""
     dyn = random_dynamics(3, 4)
     q0 = np.array([0.2, -0.3, 0.4, 0.1])
-    exact = free(dyn, 0.25, q0, dt=0.25, solver=Solver(integrator="dop853", rtol=1e-13, atol=1e-14)).q[-1]
-    errors = [np.abs(free(dyn, 0.25, q0, dt=0.25 / k, integrator=integrator).q[-1] - exact).max() for k in steps]
+    exact = free(dyn, 0.25, q0, solver=Solver(dt=0.25, integrator="dop853", rtol=1e-13, atol=1e-14)).q[-1]
+    errors = [
+        np.abs(free(dyn, 0.25, q0, solver=Solver(dt=0.25 / k, integrator=integrator)).q[-1] - exact).max()
+        for k in steps
+    ]
     slope = np.log(errors[0] / errors[1]) / np.log(steps[1] / steps[0])
     assert slope == pytest.approx(order, abs=0.25)
 
@@ -68,17 +71,19 @@ def test_closed_loop_keeps_the_order_of_rk4() -> None:
     dyn = dynamics("planar2r")
     law = PID(kp=60, kd=8, ki=20)
     errors = []
-    exact = simulate(dyn, law, Wave(2), 0.5, 0.5, solver=Solver(integrator="dop853", rtol=1e-13, atol=1e-14)).q[-1]
+    exact = simulate(dyn, law, Wave(2), 0.5, solver=Solver(dt=0.5, integrator="dop853", rtol=1e-13, atol=1e-14)).q[-1]
     for k in (40, 80):
-        errors.append(np.abs(simulate(dyn, law, Wave(2), 0.5, 0.5 / k, integrator="rk4").q[-1] - exact).max())
+        errors.append(
+            np.abs(simulate(dyn, law, Wave(2), 0.5, solver=Solver(dt=0.5 / k, integrator="rk4")).q[-1] - exact).max()
+        )
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.3)
 
 
 def test_dop853_keeps_its_tolerance() -> None:
     dyn = random_dynamics(3, 4)
     q0 = np.array([0.2, -0.3, 0.4, 0.1])
-    exact = free(dyn, 0.25, q0, dt=0.25, solver=Solver(integrator="dop853", rtol=1e-13, atol=1e-14)).q[-1]
-    loose = free(dyn, 0.25, q0, dt=0.25, solver=Solver(integrator="dop853", rtol=1e-7, atol=1e-8)).q[-1]
+    exact = free(dyn, 0.25, q0, solver=Solver(dt=0.25, integrator="dop853", rtol=1e-13, atol=1e-14)).q[-1]
+    loose = free(dyn, 0.25, q0, solver=Solver(dt=0.25, integrator="dop853", rtol=1e-7, atol=1e-8)).q[-1]
     assert 0 < np.abs(loose - exact).max() < 1e-5  # local tolerance 1e-7, a handful of steps
 
 
@@ -89,10 +94,10 @@ def test_dop853_keeps_its_tolerance() -> None:
 def test_stiction_holds_a_loaded_joint_still(integrator: str) -> None:
     """Gravity pulls with 4.905 N m, friction holds up to 5: nothing moves, to the last bit."""
     robot = pendulum({"coulomb": 5.0})
-    run = simulate(Plant(robot, stiction=True), NoControl(1), Hold([0.0]), 2.0, integrator=integrator)
+    run = simulate(Plant(robot, stiction=True), NoControl(1), Hold([0.0]), 2.0, solver=Solver(integrator=integrator))
     assert np.array_equal(run.q, np.zeros_like(run.q))
     weak = Plant(pendulum({"coulomb": 4.8}), stiction=True)
-    loose = simulate(weak, NoControl(1), Hold([0.0]), 0.5, integrator=integrator)
+    loose = simulate(weak, NoControl(1), Hold([0.0]), 0.5, solver=Solver(integrator=integrator))
     assert loose.q[-1, 0] < -1e-2
 
 
@@ -106,8 +111,14 @@ def test_static_friction_holds_more_than_it_brakes() -> None:
 
 def test_a_sliding_mass_stops_where_it_must_and_stays() -> None:
     """m v^2/2 = F s: from 1 m/s against 4 N the 2 kg stop after 0.25 m and 0.5 s."""
-    run = simulate(Plant(slider({"coulomb": 4.0}), stiction=True), NoControl(1), Hold([0.0]), 1.0, 1e-3, qd0=[1.0],
-                   integrator="rk4")  # fmt: skip
+    run = simulate(
+        Plant(slider({"coulomb": 4.0}), stiction=True),
+        NoControl(1),
+        Hold([0.0]),
+        1.0,
+        qd0=[1.0],
+        solver=Solver(dt=1e-3, integrator="rk4"),
+    )
     assert run.q[-1, 0] == pytest.approx(0.25, abs=1e-6)
     at_rest = run.t > 0.5 + 2e-3
     assert np.array_equal(run.qd[at_rest], np.zeros_like(run.qd[at_rest]))
@@ -119,8 +130,8 @@ def test_sticking_joints_of_an_arm_carry_their_neighbours() -> None:
     rows[0] |= {"friction": {"coulomb": 100.0}}
     robot = armdyn.Robot.from_dh(rows, gravity=(0, -9.81, 0))
     first = robot.joints[0].name
-    run = simulate(Plant(robot, stiction=True), NoControl(2), Hold([0.3, 0.2]), 0.5, integrator="rk4")
-    alone = simulate(robot.locked({first: 0.3}), NoControl(1), Hold([0.2]), 0.5, integrator="rk4")
+    run = simulate(Plant(robot, stiction=True), NoControl(2), Hold([0.3, 0.2]), 0.5, solver=Solver(integrator="rk4"))
+    alone = simulate(robot.locked({first: 0.3}), NoControl(1), Hold([0.2]), 0.5, solver=Solver(integrator="rk4"))
     assert np.array_equal(run.q[:, 0], np.full(len(run.t), 0.3))
     assert np.abs(run.q[:, 1] - alone.q[:, 0]).max() < 1e-12
 
@@ -158,7 +169,7 @@ def test_free_motion_agrees_with_mujoco(seed: int) -> None:
     data.qpos[:] = q0 + offsets
     for _ in range(500):
         mujoco.mj_step(model, data)
-    run = free(dyn, 0.5, q0, dt=1e-3, integrator="rk4")
+    run = free(dyn, 0.5, q0, solver=Solver(dt=1e-3, integrator="rk4"))
     assert np.abs(run.q[-1] - q0).max() > 0.05  # it does move
     assert np.abs(run.q[-1] - (data.qpos - offsets)).max() < 1e-8 * max(1.0, np.abs(run.q[-1]).max())
 
@@ -170,7 +181,7 @@ def test_payload_that_comes_at_a_time_sags_by_its_weight_over_kp() -> None:
     robot = armdyn.Robot.from_dh([{"type": "prismatic", "mass": 2.0}])
     dyn = armdyn.compile(robot)
     plant = Plant(dyn, changes={2.0: robot.with_payload(1.5)})
-    run = simulate(plant, PDGravity(dyn, kp=300, kd=60), [0.0], 6.0, dt=2e-3)
+    run = simulate(plant, PDGravity(dyn, kp=300, kd=60), [0.0], 6.0, solver=Solver(dt=2e-3))
     before = run.t < 2.0
     assert np.abs(run.q[before]).max() < 1e-12
     assert run.error[-1, 0] == pytest.approx(1.5 * 9.81 / 300, rel=1e-6)

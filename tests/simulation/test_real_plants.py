@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control import PID, ComputedTorque, NoControl, PDGravity, TorqueTable
+from armdyn.control import PID, ComputedTorque, NoControl, PDGravity, TorqueTable, read_torques
 from armdyn.errors import ArmdynError, FileError
-from armdyn.simulation import Actuation, Hold, Plant, Solver, Status, Stops, read_torques, simulate
+from armdyn.simulation import Actuation, Hold, Plant, Solver, Status, Stops, simulate
 from simulation.arms import dynamics, pendulum, random_dynamics, slider
 from support.limits import calls
 
@@ -26,16 +26,30 @@ def spring_damper(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_a_function_is_a_digital_controller(compiled: bool) -> None:
+def test_a_function_with_a_control_period_is_a_digital_controller(compiled: bool) -> None:
     dyn, times = dynamics("planar2r"), []
 
     def law(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         times.append(t)
         return spring_damper(t, q, qd)
 
-    run = simulate(dyn, law, duration=0.5, q0=[0.0, 0.1], integrator="rk4", solver=Solver(compiled=compiled))
-    same = simulate(dyn, PID(KP, KD), [0.3, 0.3], 0.5, q0=[0.0, 0.1], integrator="rk4",
-                    actuation=Actuation(control_period=1e-3), solver=Solver(compiled=True))  # fmt: skip
+    run = simulate(
+        dyn,
+        law,
+        duration=0.5,
+        q0=[0.0, 0.1],
+        actuation=Actuation(control_period=1e-3),
+        solver=Solver(integrator="rk4", compiled=compiled),
+    )
+    same = simulate(
+        dyn,
+        PID(KP, KD),
+        [0.3, 0.3],
+        0.5,
+        q0=[0.0, 0.1],
+        actuation=Actuation(control_period=1e-3),
+        solver=Solver(integrator="rk4", compiled=True),
+    )
     assert run.ok
     assert run.compiled is compiled
     assert np.abs(run.q - same.q).max() < 1e-12
@@ -51,7 +65,9 @@ def test_few_calls_a_step_with_a_law_in_python() -> None:
     gains = np.array([100, 100, 100, 100, 10, 10, 5.0])
 
     def run(duration: float) -> None:
-        assert simulate(dyn, lambda t, q, qd: gains * (0.3 - q - 0.1 * qd), duration=duration, q0=np.zeros(7)).ok
+        digital = Actuation(control_period=1e-3)
+        law = lambda t, q, qd: gains * (0.3 - q - 0.1 * qd)  # noqa: E731
+        assert simulate(dyn, law, duration=duration, q0=np.zeros(7), actuation=digital).ok
 
     for duration in (1.0, 2.0):
         run(duration)  # compiles
@@ -61,7 +77,7 @@ def test_few_calls_a_step_with_a_law_in_python() -> None:
 def test_torques_of_a_run_drive_the_same_run_again(tmp_path: Path) -> None:
     dyn = dynamics("planar2r")
     actuation = Actuation(control_period=1e-3)
-    first = simulate(dyn, spring_damper, duration=0.4, q0=[0.1, 0.2])
+    first = simulate(dyn, spring_damper, duration=0.4, q0=[0.1, 0.2], actuation=actuation)
     table = read_torques(first.save(tmp_path / "run.csv"))
     assert table.duration == pytest.approx(0.4)
     again = simulate(dyn, table, q0=[0.1, 0.2], actuation=actuation)
@@ -88,7 +104,7 @@ def test_wrong_torques_are_explained(tmp_path: Path) -> None:
 def test_events_by_functions() -> None:
     """A bob released at 0.3 rad from its lowest point passes it every half period."""
     robot = pendulum()
-    run = simulate(robot, NoControl(1), duration=6.0, dt=5e-3, q0=[-np.pi / 2 + 0.3], integrator="rk4")
+    run = simulate(robot, NoControl(1), duration=6.0, q0=[-np.pi / 2 + 0.3], solver=Solver(dt=5e-3, integrator="rk4"))
     passes = run.crossings(lambda t, q, qd: q[0] + np.pi / 2)
     half = np.pi * np.sqrt(0.5 / 9.81) * (1 + 0.3**2 / 16 + 11 * 0.3**4 / 3072 + 173 * 0.3**6 / 737280)
     assert passes == pytest.approx(half * (0.5 + np.arange(len(passes))), abs=1e-6)
@@ -107,7 +123,7 @@ def limited_pendulum(**more: Any) -> armdyn.Robot:
 def test_a_pendulum_comes_to_rest_on_its_stop(integrator: str, compiled: bool) -> None:
     """It hangs past the lower limit by weight over stiffness."""
     plant = Plant(limited_pendulum(), stops=Stops(stiffness=2000.0, damping=30.0))
-    run = simulate(plant, NoControl(1), duration=2.0, q0=[0.2], integrator=integrator, solver=Solver(compiled=compiled))
+    run = simulate(plant, NoControl(1), duration=2.0, q0=[0.2], solver=Solver(integrator=integrator, compiled=compiled))
     assert run.ok
     torque = 9.81 * 0.5 * np.cos(run.q[-1, 0])
     assert abs(run.qd[-1, 0]) < 1e-6
@@ -117,8 +133,14 @@ def test_a_pendulum_comes_to_rest_on_its_stop(integrator: str, compiled: bool) -
 def test_a_stop_never_pulls() -> None:
     """A mass is pushed back by a stop with damping; the force never changes its sign, so that it leaves the stop."""
     robot = slider(limits={"lower": -1.0, "upper": 0.1})
-    run = simulate(Plant(robot, stops=Stops(stiffness=5e3, damping=150.0)), NoControl(1), duration=1.0, dt=1e-4,
-                   q0=[0.0], qd0=[2.0])  # fmt: skip
+    run = simulate(
+        Plant(robot, stops=Stops(stiffness=5e3, damping=150.0)),
+        NoControl(1),
+        duration=1.0,
+        q0=[0.0],
+        qd0=[2.0],
+        solver=Solver(dt=1e-4),
+    )
     force = 2.0 * np.gradient(run.qd[:, 0], run.t)
     assert force.max() < 1e-6 * abs(force).max()
     assert run.qd[-1, 0] < -0.1
@@ -130,8 +152,10 @@ def test_stops_of_a_compiled_loop_are_those_of_python() -> None:
     law = PDGravity(dyn, np.array([200, 200, 200, 200, 20, 20, 10.0]), np.array([20, 20, 20, 20, 2, 2, 0.5]))
     goal = [2.5, 2.3, 2.5, -3.0, 2.5, 4.5, 2.5]  # joints 2 and 6 hit their stops on the way
     start: dict[str, Any] = {"q0": [2.0, 1.6, 0, -2.0, 0, 3.6, 0], "qd0": [0, 2, 0, 0, 0, 2, 0]}
-    runs = [simulate(Plant(dyn, stops=True), law, goal, 0.25, **start, integrator="rk4",
-                     solver=Solver(compiled=compiled)) for compiled in (False, True)]  # fmt: skip
+    runs = [
+        simulate(Plant(dyn, stops=True), law, goal, 0.25, **start, solver=Solver(integrator="rk4", compiled=compiled))
+        for compiled in (False, True)
+    ]
     assert [run.compiled for run in runs] == [False, True]
     high = np.array([joint.limits.upper for joint in robot.joints])
     assert 1e-4 < (runs[0].q - high).max() < 0.05
@@ -144,7 +168,9 @@ def test_stops_of_a_compiled_loop_are_those_of_python() -> None:
 def test_a_motor_at_constant_voltage_reaches_its_no_load_speed() -> None:
     """m v' = T (1 - v / v0): v = v0 (1 - exp(-T t / (m v0)))."""
     actuation = Actuation(torque_limits=6.0, no_load_speed=1.5)
-    run = simulate(slider(), PID(kp=1e6, kd=0.0), [1e3], 2.0, q0=[0.0], integrator="rk4", actuation=actuation)
+    run = simulate(
+        slider(), PID(kp=1e6, kd=0.0), [1e3], 2.0, q0=[0.0], actuation=actuation, solver=Solver(integrator="rk4")
+    )
     exact = 1.5 * (1 - np.exp(-6.0 * run.t / (2.0 * 1.5)))
     assert np.abs(run.qd[:, 0] - exact).max() < 1e-9
     assert np.abs(run.tau[:, 0] - 6.0 * (1 - exact / 1.5)).max() < 1e-7
@@ -189,8 +215,17 @@ def test_a_disturbance_at_any_frame() -> None:
 def test_stiction_in_machine_code_is_that_of_python(integrator: str) -> None:
     dyn = random_dynamics(3, 4, friction=True)
     law = PDGravity(dyn, 30.0, 3.0)
-    runs = [simulate(dyn, law, Hold(np.full(4, 0.2)), 0.6, q0=np.zeros(4), integrator=integrator,
-                     solver=Solver(compiled=compiled)) for compiled in (False, True)]  # fmt: skip
+    runs = [
+        simulate(
+            dyn,
+            law,
+            Hold(np.full(4, 0.2)),
+            0.6,
+            q0=np.zeros(4),
+            solver=Solver(integrator=integrator, compiled=compiled),
+        )
+        for compiled in (False, True)
+    ]
     assert [run.compiled for run in runs] == [False, True]
     assert (runs[0].qd[1:] == 0).any()
     assert ((runs[0].qd == 0) == (runs[1].qd == 0)).mean() > 0.99
@@ -235,17 +270,24 @@ def test_compensated_dry_friction_is_cancelled_through_reversals(compiled: bool)
 @pytest.mark.parametrize("integrator", ["rk4", "implicit"])
 def test_steps_in_parts_of_machine_code_are_those_of_python(integrator: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """For steps that are too long to be compiled whole, with dry friction, stops and an integral."""
-    from armdyn.simulation import fixed_step, simulator
+    from armdyn.simulation import executors, fixed_step
 
     robot = armdyn.random_robot(5, 4, friction=True, prismatic=0.0)
     dyn = armdyn.compile(robot)
     law = PID.designed(dyn, 8.0)
-    monkeypatch.setattr(simulator, "pays", lambda problem: False)
+    monkeypatch.setattr(executors, "EXECUTORS", executors.EXECUTORS[2:])
     runs = []
     for long in (10**9, 0):
         monkeypatch.setattr(fixed_step, "LONG", long)
         runs.append(
-            simulate(Plant(dyn, stops=True), law, Hold(np.full(4, 0.3)), 0.3, q0=np.zeros(4), integrator=integrator)
+            simulate(
+                Plant(dyn, stops=True),
+                law,
+                Hold(np.full(4, 0.3)),
+                0.3,
+                q0=np.zeros(4),
+                solver=Solver(integrator=integrator),
+            )
         )
     assert (runs[0].qd[1:] == 0).any()
     assert np.abs(runs[0].q - runs[1].q).max() < 1e-6  # the law's slopes are differences in Python, exact in the code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -32,8 +33,14 @@ def arm(wrist_damping: float = 0.0, first: dict[str, Any] | None = None, **wrist
 
 def end(robot: Robot, steps: int, integrator: str, duration: float = 0.4) -> np.ndarray:
     dyn = armdyn.compile(robot)
-    run = simulate(dyn, NoControl(3), Hold([0.3, 0.4, 0.2]), duration, duration / steps, qd0=[0.5, -1.0, 2.0],
-                   integrator=integrator, solver=Solver(integrator=integrator, rtol=1e-11, atol=1e-13))  # fmt: skip
+    run = simulate(
+        dyn,
+        NoControl(3),
+        Hold([0.3, 0.4, 0.2]),
+        duration,
+        qd0=[0.5, -1.0, 2.0],
+        solver=Solver(dt=duration / steps, integrator=integrator, rtol=1e-11, atol=1e-13),
+    )
     assert run.ok, run.detail
     return np.concatenate([run.q[-1], run.qd[-1]])
 
@@ -84,7 +91,9 @@ def test_orders_where_a_stiff_problem_is_resolved(integrator: str, order: int, s
 def test_explicit_steps_beyond_the_stable_range_are_ended(integrator: str) -> None:
     """Steps of 1 ms on the same arm: no result is given as if it were physics."""
     dyn = armdyn.compile(arm(wrist_damping=1.0))
-    run = simulate(dyn, NoControl(3), Hold([0.3, 0.4, 0.2]), 1.0, qd0=[0.5, -1.0, 2.0], integrator=integrator)
+    run = simulate(
+        dyn, NoControl(3), Hold([0.3, 0.4, 0.2]), 1.0, qd0=[0.5, -1.0, 2.0], solver=Solver(integrator=integrator)
+    )
     assert run.status is Status.STIFF and "joint3" in run.detail
 
 
@@ -92,7 +101,7 @@ def test_a_stiff_damper_against_its_solution() -> None:
     """A rotor without gravity: qd = qd0 exp(-t d/I), q -> qd0 I/d, in steps 50 times the time constant."""
     robot = Robot.from_dh([{"type": "revolute", "mass": 1.0, "inertia": (1e-3, 0, 0, 1e-3, 0, 1e-3),
                             "friction": {"viscous": 10.0}}], gravity=(0, 0, 0))  # fmt: skip
-    run = simulate(robot, NoControl(1), Hold([0.0]), 0.5, 5e-3, qd0=[3.0])
+    run = simulate(robot, NoControl(1), Hold([0.0]), 0.5, qd0=[3.0], solver=Solver(dt=5e-3))
     assert run.integrator == "implicit"
     assert run.ok
     assert abs(run.q[-1, 0] - 3.0 * 1e-3 / 10.0) < 0.1 * 3.0 * 1e-3 / 10.0  # the transient lies inside the first step
@@ -102,8 +111,17 @@ def test_a_stiff_damper_against_its_solution() -> None:
 def test_machine_code_and_python_agree() -> None:
     dyn = armdyn.compile(arm(wrist_damping=1.0))
     law = PDGravity(dyn, 50.0, 5.0)
-    runs = [simulate(dyn, law, Hold([0.5, 0.2, 0.1]), 0.1, q0=[0.3, 0.4, 0.2], integrator="implicit",
-                     solver=Solver(compiled=compiled)) for compiled in (False, True)]  # fmt: skip
+    runs = [
+        simulate(
+            dyn,
+            law,
+            Hold([0.5, 0.2, 0.1]),
+            0.1,
+            q0=[0.3, 0.4, 0.2],
+            solver=Solver(integrator="implicit", compiled=compiled),
+        )
+        for compiled in (False, True)
+    ]
     assert [run.compiled for run in runs] == [False, True]
     assert np.abs(runs[0].q - runs[1].q).max() < 1e-9  # the law's slopes are differences in Python, exact in the code
     assert np.abs(runs[0].tau - runs[1].tau).max() < 1e-6
@@ -114,7 +132,7 @@ def test_auto_takes_rk4_unless_something_is_stiff() -> None:
     easy, stiff = armdyn.compile(arm()), armdyn.compile(arm(wrist_damping=1.0))
     assert simulate(easy, NoControl(3), held, 0.01).integrator == "rk4"
     assert simulate(stiff, NoControl(3), held, 0.01).integrator == "implicit"
-    assert simulate(stiff, NoControl(3), held, 0.001, 1e-5).integrator == "rk4"
+    assert simulate(stiff, NoControl(3), held, 0.001, solver=Solver(dt=1e-5)).integrator == "rk4"
     assert simulate(easy, PDGravity(easy, 100.0, 20.0), held, 0.01).integrator == "implicit"  # 20 on 1e-4 kg m^2
     spring = armdyn.compile(arm(spring={"stiffness": 1e4}))
     assert simulate(spring, NoControl(3), held, 0.01).integrator == "implicit"
@@ -123,7 +141,14 @@ def test_auto_takes_rk4_unless_something_is_stiff() -> None:
 @pytest.mark.parametrize("integrator", ["euler_taylor", "semi_implicit", "rk4"])
 def test_the_status_names_the_joint_and_the_true_cause(integrator: str) -> None:
     dyn = armdyn.compile(arm(wrist_damping=1.0))
-    run = simulate(dyn, PDGravity(dyn, 10.0, 0.001), Hold([0.3, 0.4, 0.2]), 2.0, qd0=[0.1] * 3, integrator=integrator)
+    run = simulate(
+        dyn,
+        PDGravity(dyn, 10.0, 0.001),
+        Hold([0.3, 0.4, 0.2]),
+        2.0,
+        qd0=[0.1] * 3,
+        solver=Solver(integrator=integrator),
+    )
     assert run.status is Status.STIFF
     assert "damping of the arm at 'joint3', 1 on an inertia of" in run.detail
     assert "implicit" in run.status.value
@@ -146,17 +171,19 @@ def test_radau_takes_long_steps_where_dop853_crawls(monkeypatch: pytest.MonkeyPa
     stiff = arm(wrist_damping=1e3)
     monkeypatch.setattr("armdyn.simulation.adaptive_step.MOST", 3_000)
     start = Hold([0.3, 0.4, 0.2])
-    options: dict[str, Any] = {"qd0": [0.5, -1.0, 0.0], "solver": Solver(rtol=1e-8, atol=1e-10)}
-    crawling = simulate(stiff, NoControl(3), start, 0.4, 1e-2, integrator="dop853", **options)
+    exact, qd0 = Solver(dt=1e-2, rtol=1e-8, atol=1e-10), [0.5, -1.0, 0.0]
+    crawling = simulate(stiff, NoControl(3), start, 0.4, qd0=qd0, solver=replace(exact, integrator="dop853"))
     assert crawling.status is Status.CRAWLING and not crawling.ok
     assert "damping of the arm at 'joint3', 1e+03 on an inertia of" in crawling.detail
     assert "after 5000 evaluations" in crawling.detail and "radau" in crawling.status.value
     assert len(crawling.t) == 1
-    run = simulate(stiff, NoControl(3), start, 0.4, 1e-2, integrator="radau", **options)
+    run = simulate(stiff, NoControl(3), start, 0.4, qd0=qd0, solver=replace(exact, integrator="radau"))
     assert run.ok
     # The wrist that cannot turn: the same arm of two joints, its last link welded on.
     welded = armdyn.compile(arm().locked({"joint3": 0.2}))
-    two = simulate(welded, NoControl(2), Hold([0.3, 0.4]), 0.4, 1e-2, integrator="dop853", qd0=[0.5, -1.0])
+    two = simulate(
+        welded, NoControl(2), Hold([0.3, 0.4]), 0.4, qd0=[0.5, -1.0], solver=Solver(dt=1e-2, integrator="dop853")
+    )
     assert np.abs(run.q[-1, :2] - two.q[-1]).max() < 1e-4  # it creeps at torque / 1e3
 
 
@@ -167,8 +194,14 @@ def test_radau_keeps_its_tolerance(damping: float) -> None:
     law, start = PDGravity(dyn, 20.0, [2.0, 2.0, 0.02]), [0.3, 0.4, 0.2]
 
     def motion(name: str, rtol: float) -> np.ndarray:
-        run = simulate(dyn, law, Hold([0.5, 0.2, 0.1]), 0.05, 0.05, q0=start,
-                       solver=Solver(integrator=name, rtol=rtol, atol=rtol / 100))  # fmt: skip
+        run = simulate(
+            dyn,
+            law,
+            Hold([0.5, 0.2, 0.1]),
+            0.05,
+            q0=start,
+            solver=Solver(dt=0.05, integrator=name, rtol=rtol, atol=rtol / 100),
+        )
         assert run.ok, run.detail
         return run.q[-1]
 
@@ -191,8 +224,14 @@ def test_slopes_of_the_closed_loop_are_those_of_differences() -> None:
     limited = arm(wrist_damping=1.0, first={"limits": {"lower": -0.8, "upper": 0.8}})
     dyn = armdyn.compile(limited)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(InterruptedError):
-        patch.setattr("armdyn.simulation.simulator.adaptive_steps", catch)
-        simulate(Plant(dyn, stops=True), PDGravity(dyn, 20.0, 2.0), Hold([0.5, 0.2, 0.1]), 0.3, integrator="radau")
+        patch.setattr("armdyn.simulation.simulator.execute", catch)
+        simulate(
+            Plant(dyn, stops=True),
+            PDGravity(dyn, 20.0, 2.0),
+            Hold([0.5, 0.2, 0.1]),
+            0.3,
+            solver=Solver(integrator="radau"),
+        )
     loop = _Adaptive(caught[0])
     jacobian = loop.slopes(dyn)
     assert jacobian is not None

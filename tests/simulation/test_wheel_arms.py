@@ -14,7 +14,7 @@ import armdyn
 from armdyn.control import PID, ComputedTorque, Law, NoControl, PDGravity, largest_inertias
 from armdyn.parameters import standard_parameters, with_standard_parameters
 from armdyn.robot.limits import working_range
-from armdyn.simulation import Plant, Status, Stops, simulate
+from armdyn.simulation import Plant, Solver, Status, Stops, simulate
 
 FULL = bool(os.environ.get("ARMDYN_FULL"))
 QUICK = ("kinova", "z1", "ur5_robot", "double_pendulum")
@@ -56,7 +56,7 @@ def test_ten_seconds_from_a_random_posture(name: str, kind: str) -> None:
     q0 = low + (high - low) * random.random(robot.n)
     goal = low + (high - low) * (0.2 + 0.6 * random.random(robot.n))
     law: Law = PDGravity(dyn, *gains(dyn)) if kind == "pd" else ComputedTorque(dyn, 100.0, 20.0)
-    run = simulate(Plant(dyn, stops=True), law, goal, 10.0, 1e-3, q0=q0)
+    run = simulate(Plant(dyn, stops=True), law, goal, 10.0, q0=q0, solver=Solver(dt=1e-3))
     assert run.status is Status.FINISHED
     assert np.abs(run.qd[-1]).max() < 1e-3
     if np.abs(run.error[-1]).max() > 1e-2:
@@ -87,7 +87,7 @@ def test_motions_agree_with_mujoco(name: str, law: str, tmp_path: Path) -> None:
     stiffness, damping = 2e3 * inertia, 60 * inertia
     plant = Plant(dyn, stops=Stops(stiffness=stiffness, damping=damping))
     controller: Law = PID(kp, kd) if law == "pd" else NoControl(n)
-    ours = simulate(plant, controller, goal, 0.4, 1e-4, q0=q0, integrator="implicit")
+    ours = simulate(plant, controller, goal, 0.4, q0=q0, solver=Solver(dt=1e-4, integrator="implicit"))
     assert ours.ok
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", armdyn.ModelWarning)

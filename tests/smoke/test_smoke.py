@@ -53,7 +53,7 @@ def test_motion() -> None:
     robot = armdyn.load("scara5")
     dyn = armdyn.compile(robot)
     motion = armdyn.point_to_point(np.zeros(robot.n), np.full(robot.n, 0.1), duration=0.5)
-    run = armdyn.simulate(dyn, armdyn.control.ComputedTorque(dyn, 100.0, 20.0), motion, dt=1e-3)
+    run = armdyn.simulate(dyn, armdyn.control.ComputedTorque(dyn, 100.0, 20.0), motion, solver=armdyn.Solver(dt=1e-3))
     assert run.status.name == "FINISHED" and run.largest_error().max() < 1e-3
 
 

@@ -214,7 +214,13 @@ class FreeCase(Case):
         """Free motion for 0.02 s, and the same in coordinates."""
         n = self.robot.n
         run = armdyn.simulate(
-            self.dyn, control.NoControl(n), self.x, 0.02, 0.002, q0=self.x, qd0=self.xd, integrator="rk4"
+            self.dyn,
+            control.NoControl(n),
+            self.x,
+            0.02,
+            q0=self.x,
+            qd0=self.xd,
+            solver=armdyn.Solver(dt=0.002, integrator="rk4"),
         )
 
         def rate(_: float, state: Any) -> Any:

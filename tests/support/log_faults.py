@@ -10,7 +10,7 @@ import numpy as np
 
 import armdyn
 from armdyn.algebra import Vec3
-from armdyn.identification.log import Log
+from armdyn.identification.log.log import Log
 from armdyn.robot import Robot
 from armdyn.typing import Array
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import armdyn
-from armdyn.identification.log import Log
+from armdyn.identification.log.log import Log
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction
 from armdyn.trajectory.fourier import Fourier, fourier

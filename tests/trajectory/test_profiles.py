@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armdyn.errors import ArmdynError, NotApplicable
-from armdyn.reproduce.khalil.chapter_8 import (
+from armdyn.texts.khalil.chapter_8 import (
     FIXED,
     compact_smooth,
     compact_trapezoid,

@@ -37,7 +37,7 @@ def main() -> None:
     assert_type(kinematics.pose(robot, q), Floats)
     assert_type(kinematics.jacobian(robot, q, "link1"), Floats)
     assert len(lagrange.mass_matrix.formula(robot, q)) == robot.n
-    entries: tuple[Formulation, ...] = armdyn.formulations()
+    entries: tuple[Formulation, ...] = tuple(armdyn.formulations())
     function: Quantity[..., object] = entries[0].function("inverse_dynamics")
     assert np.allclose(function(robot, q, qd, qdd), tau)
 

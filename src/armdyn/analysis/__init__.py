@@ -1,5 +1,6 @@
 """Analysis: operational space, ellipsoids and polytopes, maps over the workspace (Siciliano sec. 7.8, 7.9)."""
 
+from armdyn.analysis.analyse import Analysis, analyse
 from armdyn.analysis.ellipsoids import (
     Ellipsoid,
     Polytope,
@@ -15,7 +16,6 @@ from armdyn.analysis.motion_box import MotionBox, box_around, motion_box
 from armdyn.analysis.operational_space import OperationalSpace, coriolis_matrix, operational_space
 from armdyn.analysis.pruning import Pruned, prune
 from armdyn.analysis.significance import Significance, significance
-from armdyn.analysis.summary import Summary, summary
 from armdyn.analysis.workspace_map import (
     WorkspaceMap,
     isotropic_acceleration,
@@ -26,6 +26,7 @@ from armdyn.analysis.workspace_map import (
 )
 
 __all__ = [
+    "Analysis",
     "Ellipsoid",
     "ModelBounds",
     "MotionBox",
@@ -33,10 +34,10 @@ __all__ = [
     "Polytope",
     "Pruned",
     "Significance",
-    "Summary",
     "WorkspaceMap",
     "acceleration_ellipsoid",
     "acceleration_polytope",
+    "analyse",
     "box_around",
     "coriolis_matrix",
     "dynamic_manipulability",
@@ -50,7 +51,6 @@ __all__ = [
     "payload_capability",
     "prune",
     "significance",
-    "summary",
     "velocity_ellipsoid",
     "workspace_map",
     "workspace_samples",

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from armdyn.analysis.stacked import singular_values, times, transposed
-from armdyn.control.law import SingularTask
+from armdyn.control.base import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, NotApplicable, PhysicsError, unknown_name

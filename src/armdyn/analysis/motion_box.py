@@ -23,6 +23,8 @@ class MotionBox:
     acceleration: Array
     revolute: Array
     """(n,) True for angles."""
+    assumed: tuple[str, ...] = ()
+    """Limits that the robot does not have: the rates of a careful motion are used instead."""
 
     def samples(self, count: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         """Return random q, and qd and qdd at corners of the box, where torques are largest; (count, n) each."""
@@ -45,7 +47,12 @@ def motion_box(robot: Robot, *, q_range: Any = None, v_max: Any = None, a_max: A
     limits = motion_limits(robot, v_max=v_max, a_max=a_max)
     given = zip((limits.velocity, limits.acceleration), careful_rates(robot), strict=True)
     velocity, acceleration = (np.where(np.isfinite(own), own, usual) for own, usual in given)
-    return MotionBox(lower, upper, velocity, acceleration, _revolute(robot))
+    assumed = tuple(
+        f"{word} limits of {', '.join(joint.name for joint in free) if len(free) < robot.n else 'all joints'}"
+        for word, own in (("velocity", limits.velocity), ("acceleration", limits.acceleration))
+        if (free := [joint for joint, limit in zip(robot.joints, own, strict=True) if not np.isfinite(limit)])
+    )
+    return MotionBox(lower, upper, velocity, acceleration, _revolute(robot), assumed)
 
 
 def box_around(robot: Robot, q: Array, qd: Array, qdd: Array) -> MotionBox:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.analysis.stacked import singular_values, times, transposed
-from armdyn.control.law import SingularTask
+from armdyn.control.base import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError

@@ -16,16 +16,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from armdyn.analysis.error_bound import ErrorBound, Inputs, error_bound, fine_enough
 from armdyn.analysis.motion_box import MotionBox, motion_box
+from armdyn.analysis.significance import Significance, significance
 from armdyn.analysis.worst_rates import largest_error
 from armdyn.dynamics import compile as compiled
 from armdyn.equations.derivation import Equations
-from armdyn.errors import ShapeError
+from armdyn.errors import ArmdynError, FileError, ShapeError
+from armdyn.files import write_text
 from armdyn.graph import (
     Graph,
     Node,
@@ -43,12 +46,17 @@ from armdyn.graph.evaluate import run
 from armdyn.graph.node import ADD, MUL, NEG, SUB
 from armdyn.kernels import build
 from armdyn.mechanics import christoffel
+from armdyn.notebook_view import View
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import TRIGONOMETRIC, takes
-from armdyn.robot.limits import limit_vector, torque_limits
+from armdyn.robot.limits import joint_units, limit_vector, torque_limits
+from armdyn.tables import Column, Section
 from armdyn.typing import Array, Progress, quiet
 
 SAMPLES, POSITIONS, HARMONICS = 2000, 150, 16
+TURNS, CALLS = 15, 2000
+"""Of timing one call: about 10 ms a turn, so that one turn of each is undisturbed."""
 CLOSE = 1.35
 """Summands stay if the error without them could not be bounded within this factor: the grid would be too large."""
 ROUNDED = 1e-9
@@ -61,7 +69,7 @@ FIRST, SECOND = 1, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Pruned:
+class Pruned(Result):
     """A reduced model with a proven bound on its torque error."""
 
     robot: Robot
@@ -74,6 +82,8 @@ class Pruned:
     """The reduced model."""
     certificate: ErrorBound
     seconds: float
+    ranked: bool = False
+    """Whether the table of the largest terms is shown."""
 
     @property
     def bound(self) -> Array:
@@ -89,6 +99,89 @@ class Pruned:
     def inverse_dynamics(self) -> Callable[..., Array]:
         """The reduced model as machine code: tau(q, qd, qdd), arrays (..., n)."""
         return build(self.graph, "pruned inverse dynamics").call
+
+    @cached_property
+    def call_seconds(self) -> dict[str, float]:
+        """Seconds of one call of the full and of the reduced model: the best of several turns of each."""
+        state = [each[0] for each in self.box.samples(1, np.random.default_rng(0))]
+        calls = {"full": build(self.full, "inverse dynamics").call, "reduced": self.inverse_dynamics}
+        best = dict.fromkeys(calls, np.inf)
+        for name, call in [*calls.items()] * TURNS:
+            begin = time.perf_counter()
+            for _ in range(CALLS):
+                call(*state)
+            best[name] = min(best[name], (time.perf_counter() - begin) / CALLS)
+        return best
+
+    @cached_property
+    def ranking(self) -> Significance:
+        """The terms of the equations by their largest contribution in the box."""
+        return significance(self.robot, box=self.box)
+
+    def _view(self) -> View:
+        heads = (Column("joint"), Column("tolerance"), Column("proven bound"), Column("largest found"), Column("unit"))
+        values = zip(self.tolerance, self.bound, self.certificate.found, strict=True)
+        rows = tuple(
+            (joint.name, *(f"{x:.3g}" for x in row), units.torque)
+            for joint, row, units in zip(self.robot.joints, values, joint_units(self.robot), strict=True)
+        )
+        counts = {"full": self.full.operations, "reduced": self.operations}
+        costs = tuple(
+            (name, str(count.multiplications), str(count.additions), str(count.trigonometric),
+             f"{1e9 * self.call_seconds[name]:.0f} ns")
+            for name, count in counts.items()
+        )  # fmt: skip
+        columns = tuple(map(Column, ("model", "multiplications", "additions", "sines, cosines", "one call")))
+        sections = [Section("Torque errors of the reduced model", heads, rows), Section("Cost", columns, costs)]
+        sections += [self.ranking.section()] if self.ranked else []
+        facts = [
+            ("proof", f"{self.certificate.points} points, factor {self.certificate.factor:.3g}"),
+            ("velocities", f"up to {_listed(self.box.velocity)}"),
+            ("accelerations", f"up to {_listed(self.box.acceleration)}"),
+        ]
+        notes = [f"Assumed, because the robot has none: {each}." for each in self.box.assumed]
+        return View(f"Reduced torque model of {self.robot.name}", None, facts, (), sections, notes=notes)
+
+    def record(self) -> dict[str, Any]:
+        """Everything that was found, as plain values."""
+        counts = {
+            name: {"multiplications": count.multiplications, "additions": count.additions,
+                   "seconds": self.call_seconds[name]}
+            for name, count in (("full", self.full.operations), ("reduced", self.operations))
+        }  # fmt: skip
+        return {
+            "robot": self.robot.name,
+            "tolerance": self.tolerance.tolist(),
+            "bound": self.bound.tolist(),
+            "found": self.certificate.found.tolist(),
+            "points": self.certificate.points,
+            "factor": self.certificate.factor,
+            "velocity": self.box.velocity.tolist(),
+            "acceleration": self.box.acceleration.tolist(),
+            "assumed": list(self.box.assumed),
+            **counts,
+        }
+
+    def save(self, path: str | Path) -> Path:
+        """Write the reduced model: equations (.txt, .tex) or a program (.py)."""
+        kind = Path(path).suffix.lower()
+        if kind not in (".txt", ".tex", ".py"):
+            raise FileError(f"unknown ending {kind!r}", where=str(path), expected=".txt, .tex, .py")
+        texts = {".txt": self.equations.__str__, ".tex": self.equations.latex}
+        return write_text(path, self.graph.program("python") if kind == ".py" else texts[kind]() + "\n")
+
+    def plot(self, path: str | Path | None = None, size: str | None = None) -> Any:
+        """Matplotlib figure of where the most important terms of the equations vanish.
+
+        path: .png, .svg or .pdf file to write (default: none). size: "column" or "page" of a journal.
+        """
+        from armdyn.report.figures.significance_figures import zero_lines_figure
+        from armdyn.report.figures.style import save_figure
+
+        figure = zero_lines_figure(self.ranking)
+        if path is not None:
+            save_figure(figure, path, size)
+        return figure
 
     @cached_property
     def equations(self) -> Equations:
@@ -108,29 +201,33 @@ class Pruned:
 
 @takes(*TRIGONOMETRIC)
 def prune(
-    robot: Robot, tolerance: Any = None, *, share: float = 0.01, box: MotionBox | None = None, factor: float = 1.2,
-    progress: Progress | None = None,
+    robot: Robot, tolerance: Any = "1%", *, v_max: Any = None, a_max: Any = None, box: MotionBox | None = None,
+    factor: float = 1.2, rank: bool = False, progress: Progress | None = None,
 ) -> Pruned:  # fmt: skip
     """Return a reduced torque model whose error stays within a tolerance for all motions in a box.
 
     robot:     an open chain or tree; friction is not part of the model.
-    tolerance: (n,) or one for all, N m or N (default: `share` of the torque limits).
-    share:     tolerance as a share of the torque limits, or where a joint has none, of the largest torque in samples.
-    box:       the motions (default: `motion_box(robot)`).
-    factor:    how tight the proof is, see `error_bound`.
+    tolerance: (n,) or one for all, N m or N; or "1%" of the torque limits and, where a joint has none, of the largest
+               torque in samples.
+    v_max, a_max: largest velocities and accelerations (default: the robot's limits, else those of a careful motion).
+    box:       the motions instead (default: `motion_box(robot, v_max=v_max, a_max=a_max)`).
+    factor:    how tight the proof is, larger than 1; see `error_bound`.
+    rank:      show the largest terms of the equations too.
 
     >>> import armdyn
-    >>> reduced = prune(armdyn.load("planar2r"), share=0.05)
+    >>> reduced = prune(armdyn.load("planar2r"), "5%")
     >>> bool((reduced.bound <= reduced.tolerance).all())
     True
     """
+    if not factor > 1:
+        raise ArmdynError(f"factor = {factor}", where="prune", expected="a number larger than 1")
     begin, say = time.perf_counter(), progress or quiet
     rigid = robot.without("friction").bound()
     full = compiled(rigid).graph("inverse_dynamics")
-    space = box or motion_box(rigid)
+    space = box or motion_box(rigid, v_max=v_max, a_max=a_max)
     values = _values(full.inputs, space)
     tau: Torques = tuple(full.outputs["tau"])
-    allowed = _tolerance(rigid, tolerance, share, tau, values)
+    allowed = _tolerance(rigid, tolerance, tau, values)
     budget, judge = np.full(robot.n, 1 / factor), _Judge(tau, full.inputs, space, allowed, factor)
     many = _Positions(tau, full.inputs, space, 20 * POSITIONS)
     while True:
@@ -145,7 +242,7 @@ def prune(
             over = np.where(np.isfinite(found.bound), found.bound, found.expected) / allowed
         budget *= np.where(over > 1, 0.93 / np.maximum(over, 1), 1)
     graph = Graph(full.inputs, {"tau": reduced}, full.names)
-    return Pruned(robot, space, allowed, full, graph, found, time.perf_counter() - begin)
+    return Pruned(robot, space, allowed, full, graph, found, time.perf_counter() - begin, rank)
 
 
 def _values(inputs: Inputs, box: MotionBox) -> Values:
@@ -153,17 +250,31 @@ def _values(inputs: Inputs, box: MotionBox) -> Values:
     return {node: states[name][:, j] for name in states for j, node in enumerate(inputs[name])}
 
 
-def _tolerance(robot: Robot, given: Any, share: float, tau: Torques, values: Values) -> Array:
+def _listed(values: Array) -> str:
+    return ", ".join(f"{x:g}" for x in values)
+
+
+def _tolerance(robot: Robot, given: Any, tau: Torques, values: Values) -> Array:
     """(n,) the largest error that is accepted."""
-    if given is not None:
+    if not isinstance(given, str):
         return limit_vector("tolerance", given, robot.n)
-    if not 0 < share < 1:
-        raise ShapeError(f"share = {share}", where="prune", expected="a number between 0 and 1, such as 0.01")
+    share = _share(given)
     limits = torque_limits(robot)
     results = run(ordered(tau), values)
     largest = np.array([np.abs(results[node]).max() for node in tau])
     allowed = share * np.where(np.isfinite(limits), limits, largest)
     return np.asarray(np.maximum(allowed, share * NOTHING * largest.max()))
+
+
+def _share(percent: str) -> float:
+    """0.01 of "1%"."""
+    try:
+        share = float(percent.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = np.nan
+    if not (percent.strip().endswith("%") and 0 < share < 1):
+        raise ShapeError(f"tolerance = {percent!r}", where="prune", expected='between 0 and 100 %, such as "1%"')
+    return share
 
 
 # Leaving out summands ------------------------------------------------------------------------------------------------

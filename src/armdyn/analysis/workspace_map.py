@@ -187,6 +187,13 @@ QUANTITIES = {
 }
 
 
+def quantity_of(name: str) -> Quantity:
+    """The quantity of that name."""
+    if name not in QUANTITIES:
+        raise unknown_name("quantity", name, QUANTITIES, where="map over the workspace")
+    return QUANTITIES[name]
+
+
 # Maps ---------------------------------------------------------------------------------------------------------------
 
 
@@ -290,9 +297,7 @@ def _map(
     over: tuple[tuple[str, ...], tuple[str, ...], tuple[Array, ...]],
     notes: tuple[str, ...],
 ) -> WorkspaceMap:
-    if quantity not in QUANTITIES:
-        raise unknown_name("quantity", quantity, QUANTITIES, where="workspace")
-    chosen = QUANTITIES[quantity]
+    chosen = quantity_of(quantity)
     frame = options["frame"]
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:

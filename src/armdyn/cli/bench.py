@@ -12,7 +12,7 @@ from armdyn.cli.parse import robot_names
 from armdyn.files import write_text
 
 if TYPE_CHECKING:
-    from armdyn.bench import Report
+    from armdyn.speed import Report
 
 AGREE, DIFFER = 0, 1
 
@@ -37,9 +37,9 @@ def bench(
     Pinocchio, MuJoCo, CasADi and Robotics Toolbox are included if they are installed. All run on one core in turns;
     results must agree before they are timed. Exit status: 0 all agree, 1 an engine disagrees, 2 error.
     """
-    from armdyn.bench import run
-    from armdyn.bench.measuring import QUICK, THOROUGH
-    from armdyn.bench.sample_robots import default
+    from armdyn.speed import run
+    from armdyn.speed.measuring import QUICK, THOROUGH
+    from armdyn.speed.sample_robots import default
 
     names = robots or default()
     if out is not None:
@@ -53,7 +53,7 @@ def bench(
     else:
         _print(report)
     if out is not None:
-        from armdyn.bench.markdown import page
+        from armdyn.speed.markdown import page
 
         write_text(out, page(report))
         console(stderr=True).print(f"Wrote {out}.", soft_wrap=True, markup=False)
@@ -71,7 +71,7 @@ def _require_writable(out: Path) -> None:
 def _print(report: Report) -> None:
     from rich.text import Text
 
-    from armdyn.bench.result_tables import NOTES, calls, remarks, verdict, work
+    from armdyn.speed.result_tables import NOTES, calls, remarks, verdict, work
 
     screen = console()
     for robot in report.robots:

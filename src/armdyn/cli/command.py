@@ -28,6 +28,7 @@ from armdyn.cli.fix import fix
 from armdyn.cli.formulations import formulations
 from armdyn.cli.identifiable import identifiable
 from armdyn.cli.identify import identify
+from armdyn.cli.parse import OptionError
 from armdyn.cli.payload_verb import payload
 from armdyn.cli.plan import plan
 from armdyn.cli.prune import prune
@@ -43,12 +44,18 @@ from armdyn.cli.sweep import sweep
 from armdyn.cli.verb import in_panels, protected
 from armdyn.errors import ArmdynError, FileError
 
+FINE, FINDINGS, USER_ERROR, DEFECT, INTERRUPTED = 0, 1, 2, 70, 130
+"""Exit statuses of the program."""
+UsageError: type[Any] = typer.BadParameter.__mro__[1]
+"""What the parser of the command line raises: typer has its own since 0.20, before that it is click's."""
+
 app = typer.Typer(
     name="armdyn",
     help="Dynamics of robot manipulators: equations, fast code, motion, control and identification.",
     epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf, .xml (MJCF). "
-    "Start with: armdyn study scara5",
-    no_args_is_help=True,
+    "Start with: armdyn study scara5\n\n"
+    "Exit status: 0 fine, 1 findings that you should act on, 2 an error in the input, 70 a defect of armdyn, "
+    "130 stopped by Ctrl-C.",
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -67,54 +74,64 @@ for _panel, _verbs in VERBS.items():
         app.command(rich_help_panel=_panel, help=_help)(in_panels(protected(_verb)))
 
 
-def _version(asked: bool) -> None:
-    if asked:
+@app.callback(invoke_without_command=True)
+def _common(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
         print(f"armdyn {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+    if version or context.invoked_subcommand is None:
         raise typer.Exit
 
 
-@app.callback()
-def _common(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    pass
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the program `armdyn`. Whatever goes wrong ends it with a message: status 2 for an error in the input, or one
-    of the machine (memory, disk), 3 for a defect of armdyn. ARMDYN_TRACEBACK=1 shows where it happened.
-    """
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the program `armdyn` and end with its exit status. ARMDYN_TRACEBACK=1 shows where an error happened."""
+    if sys.stderr is None:  # closed by the user: messages have no reader
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
+    if sys.stdout is None:
+        _end(FileError("standard output is closed", expected="a terminal, a file or a pipe"))
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="armdyn")
+        status = app(args=None if arguments is None else list(arguments), prog_name="armdyn", standalone_mode=False)
+        sys.stdout.flush()
     except Exception as error:
         if os.environ.get("ARMDYN_TRACEBACK"):
             raise
         _end(error)
+    sys.exit(status)
 
 
 def _end(error: Exception) -> NoReturn:
     """Explain an error and end the program."""
     from armdyn.cli.console import show_error
 
-    if isinstance(error, ArmdynError):
-        known, status = error, 2
-    elif isinstance(error, MemoryError):
-        known = ArmdynError("there is not enough memory for this", advice="Ask for fewer samples or a smaller model.")
-        status = 2
-    elif isinstance(error, OSError):
-        place = None if error.filename is None else str(error.filename)
-        known, status = FileError(error.strerror or str(error), where=place), 2
-    else:
-        known = ArmdynError(f"unexpected {type(error).__name__}: {error}", advice="This is a defect of armdyn: please "
-                            "report it with what ARMDYN_TRACEBACK=1 shows.")  # fmt: skip
-        status = 3
+    known, status = _explained(error)
     with contextlib.suppress(OSError):
         show_error(known)
     with contextlib.suppress(OSError):
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     if isinstance(error, OSError):  # output that cannot be delivered is not tried again at exit
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)
+
+
+def _explained(error: Exception) -> tuple[ArmdynError, int]:
+    """The error as one of armdyn, and the exit status."""
+    if isinstance(error, ArmdynError):
+        return error, USER_ERROR
+    if isinstance(error, UsageError):
+        context = error.ctx
+        place = context.command_path if context else "armdyn"
+        return OptionError(error.format_message(), where=place, advice=f"Run `{place} --help`."), USER_ERROR
+    if isinstance(error, MemoryError):
+        what = "there is not enough memory for this"
+        return ArmdynError(what, advice="Ask for fewer samples or a smaller model."), USER_ERROR
+    if isinstance(error, OSError):
+        place = None if error.filename is None else str(error.filename)
+        return FileError(error.strerror or str(error), where=place), USER_ERROR
+    advice = "This is a defect of armdyn: please report it with what ARMDYN_TRACEBACK=1 shows."
+    return ArmdynError(f"unexpected {type(error).__name__}: {error}", advice=advice), DEFECT

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -21,15 +22,18 @@ from armdyn.files import writing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from armdyn.doctor import Fixed
     from armdyn.dynamics import Dynamics
     from armdyn.errors import ArmdynError
     from armdyn.findings import Checkup
+    from armdyn.notebook_view import View
+    from armdyn.result import Result
     from armdyn.robot.robot import Robot
     from armdyn.tables import Section
 
 PIPE_WIDTH = 120
 """Columns of a text that goes into a file or a pipe."""
+MARKS = {"✓": ("green", "ok"), "✗": ("bold red", "NO")}
+"""Cell of a table -> its style, and the word for terminals that cannot show the sign."""
 STYLE = {"invalid": "bold red", "suspicious": "yellow", "note": "cyan"}
 NARROW = 100
 """Width of the terminal below which findings are stacked instead of tabled."""
@@ -63,6 +67,34 @@ def _words(name: str) -> str:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+# Results -------------------------------------------------------------------------------------------------------------
+
+
+def show_result(result: Result, *, json: bool = False, stderr: bool = False) -> None:
+    """Print a result: what its view holds, or its record as JSON."""
+    print_json(result.record()) if json else show_view(console(stderr=stderr), result._view())
+
+
+def show_view(screen: Console, view: View) -> None:
+    """Title and facts, formulas, tables and notes of a view; the verdict comes last, where the eye is."""
+    if view.facts:
+        show_facts(screen, view.title, view.facts)
+    else:
+        screen.print(Text(view.title, style="bold"), soft_wrap=True)
+    for title, formulas in view.formulas:
+        screen.print(Text(f"\n{title}", style="bold"))
+        for formula in formulas:
+            lines = (formula.plain or formula.latex).replace("\n", "\n  ")
+            screen.print(Text(f"  {lines}"), soft_wrap=True)
+    show(screen, *view.sections, *view.details)
+    for note in view.notes:
+        screen.print(bullet(note))
+    if view.verdict is not None:
+        words, good = view.verdict
+        style = "bold green" if good else "bold red"
+        screen.print(Text.assemble(mark(screen, good), " ", (_sentence(words), style)), soft_wrap=True)
 
 
 # Robots -----------------------------------------------------------------------------------------------------------
@@ -133,10 +165,18 @@ def show_changes(screen: Console, robot: Robot, path: Path) -> None:
 
 
 def print_json(record: object) -> None:
-    """The record as indented JSON on stdout."""
+    """The record as indented JSON on stdout; what is not a finite number is null, as JSON has no other word for it."""
     from json import dumps
 
-    print(dumps(record, indent=2, ensure_ascii=False))
+    print(dumps(_finite(record), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(record: Any) -> Any:
+    if isinstance(record, float):
+        return record if isfinite(record) else None
+    if isinstance(record, dict):
+        return {key: _finite(value) for key, value in record.items()}
+    return [_finite(value) for value in record] if isinstance(record, list | tuple) else record
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -157,6 +197,12 @@ def show(screen: Console, *sections: Section) -> None:
             screen.print(table)
 
 
+def _cell(text: str) -> Text:
+    """A cell; marks and severities have their colours."""
+    style, word = MARKS.get(text, (STYLE.get(text, ""), text))
+    return Text(text if sys.stdout.encoding.lower().startswith("utf") else word, style=style)
+
+
 def _table(section: Section) -> Table:
     from armdyn.tables import is_numeric
 
@@ -169,7 +215,7 @@ def _table(section: Section) -> Table:
         head, unit, *padded = _padded([column.head, column.unit, *cells], is_numeric(cells))
         title_of = Text(head).append(f"\n{unit}", style="dim not bold") if units else Text(head)
         table.add_column(title_of, no_wrap=not column.folds, overflow="fold")
-        columns.append([Text(cell) for cell in padded])
+        columns.append([_cell(cell) for cell in padded])
     for row in zip(*columns, strict=True):
         table.add_row(*row)
     return table
@@ -205,12 +251,6 @@ def show_findings(out: Console, checkup: Checkup) -> None:
                     out.print(bullet(text, " "))
     for note in checkup.notes:
         out.print(bullet(note))
-
-
-def show_repairs(out: Console, result: Fixed) -> None:
-    """The proposed repairs, and what is left alone."""
-    sections = result.sections()
-    show(out, *sections) if sections else out.print(Text(str(result)))
 
 
 # Facts, notes, marks and progress ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from armdyn.cli.console import console, show, show_path, working, write_figure
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
-    from armdyn.identification.excitation import Excitation
+    from armdyn.identification.excitation.excite import Excitation
     from armdyn.robot.robot import Robot
     from armdyn.tables import Section
 

@@ -13,7 +13,7 @@ from armdyn.cli.console import console, show, working
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
-    from armdyn.export.functions import Real
+    from armdyn.codegen.functions import Real
     from armdyn.robot.robot import Robot
 
 
@@ -70,9 +70,9 @@ def export(
     First steps in each language: docs/start/use_it_from.md.
     """
     with working("tracing the functions") as say:
-        from armdyn.export.c_source import stack_bytes
-        from armdyn.export.export_files import LOOPING, contents, model_for, save
-        from armdyn.export.functions import applicable
+        from armdyn.codegen.c_source import stack_bytes
+        from armdyn.codegen.export_files import LOOPING, contents, model_for, save
+        from armdyn.codegen.functions import applicable
         from armdyn.tables import Column, Section
 
         names = parse.words(functions) if functions else None

@@ -23,10 +23,10 @@ from armdyn.cli.verb import takes
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from armdyn.identification.fit import Fit, FrictionChoice
-    from armdyn.identification.log_format import Effort, Side
+    from armdyn.identification.fit.identify import Fit, FrictionChoice
+    from armdyn.identification.log.log_format import Effort, Side
+    from armdyn.identification.log.processing import Derivative
     from armdyn.identification.methods import Method
-    from armdyn.identification.processing import Derivative
     from armdyn.robot.robot import Robot
 
 CLEAN, FINDINGS = 0, 1

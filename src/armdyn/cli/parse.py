@@ -15,10 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.errors import unknown_name
+from armdyn.errors import ArmdynError, unknown_name
 
 if TYPE_CHECKING:
     from armdyn.robot.robot import Robot
+
+
+class OptionError(ArmdynError):
+    """An option or an argument of the command line that cannot be used."""
+
 
 ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro")
 PICTURES = (".png", ".svg", ".pdf")
@@ -35,6 +40,56 @@ def robot_names(incomplete: str) -> list[str]:
     return [*(name for name in catalog.names() if name.startswith(incomplete)), *sorted(map(str, found))]
 
 
+LOAD_KEYS = {
+    "tip": ("BODY", "body whose frame becomes the tool frame; only the chain to it is kept"),
+    "base": ("BODY", "body that becomes the fixed base"),
+    "lock": ("JOINT=VALUE", "joint held at a position, rad, m or degrees as in 30deg"),
+    "without": ("FEATURE", "feature left out on purpose, such as friction or loops"),
+    "arg": ("NAME=VALUE", "argument of a .xacro file"),
+}
+"""Key of `--load` -> form of its value, what it does."""
+
+
+def load_keys(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completions of `--load` for the TAB key: the keys, then bodies, joints and features of the robot."""
+    done, comma, last = incomplete.rpartition(",")
+    key, equals, _ = last.partition("=")
+    known = [f"{name}=" for name in LOAD_KEYS]
+    if equals and key in LOAD_KEYS and "robot" in ctx.params:
+        from armdyn import load
+
+        robot = load(ctx.params["robot"])
+        bodies = [joint.body.name for joint in robot.tree]
+        values = {"tip": bodies, "base": bodies, "lock": [f"{joint.name}=" for joint in robot.joints],
+                  "without": [*robot.features, "friction", "rotors", "gravity"]}  # fmt: skip
+        known = [f"{key}={value}" for value in values.get(key, ())]
+    return [f"{done}{comma}{text}" for text in known if text.startswith(last)]
+
+
+def load_options(texts: list[str] | None) -> dict[str, Any]:
+    """`["tip=hand,lock=j7=0.3"]` as {"tip": "hand", "lock": {"j7": 0.3}, ...}: arguments of `armdyn.load`, and
+    "without", those of `Robot.without`.
+    """
+    options: dict[str, Any] = {"lock": {}, "args": {}, "without": []}
+    for part in (part for text in texts or () for part in text.split(",")):
+        key, value = pair(part, "--load", "tip=hand or lock=elbow=30deg")
+        if key not in LOAD_KEYS:
+            raise unknown_name("key", key, LOAD_KEYS, where="--load")
+        if key == "lock":
+            joint, position = pair(value, "--load lock", "elbow=30deg")
+            (options["lock"][joint],) = numbers(position, 1, "--load lock")
+        elif key == "arg":
+            name, setting = pair(value, "--load arg", "prefix=left_")
+            options["args"][name] = setting
+        elif key == "without":
+            options["without"].append(value)
+        elif key in options:
+            raise OptionError(f"{key} is given twice", where="--load", expected=f"one {key}")
+        else:
+            options[key] = value
+    return options
+
+
 class FigureSize(StrEnum):
     """Widths of figures in a journal."""
 
@@ -47,6 +102,16 @@ class FigureSize(StrEnum):
 RobotArgument = Annotated[
     str,
     typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a robot file.", autocompletion=robot_names),
+]
+LoadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--load",
+        metavar="KEY=VALUE,...",
+        help="Change the robot before it is used: tip=BODY, base=BODY, lock=JOINT=VALUE, without=FEATURE, "
+        "arg=NAME=VALUE (of a .xacro file); repeatable.",
+        autocompletion=load_keys,
+    ),
 ]
 TipOption = Annotated[
     str | None, typer.Option(metavar="BODY", help="Body whose frame becomes the tool frame; the chain to it is kept.")

@@ -12,7 +12,7 @@ from armdyn.cli.console import console, first_warning, save_robot, working
 from armdyn.cli.verb import takes
 
 if TYPE_CHECKING:
-    from armdyn.identification.log_format import Effort, Side
+    from armdyn.identification.log.log_format import Effort, Side
     from armdyn.robot.robot import Robot
 
 LOG_HELP = "(.csv, .npz, .parquet, a ROS 2 bag)"
@@ -54,7 +54,7 @@ def payload(
 ) -> None:
     """Identify the payload of a robot, mass, centre and inertia with error bars, from two logs."""
     with working("reading the logs") as say:
-        from armdyn.identification import LogFormat, identify_payload
+        from armdyn.identification import LogFormat, payload
 
         log_format = LogFormat(
             units=dict(parse.pair(entry, "--unit", "q=deg") for entry in unit or ()) or None,
@@ -65,7 +65,7 @@ def payload(
             topic=topic,
             rename=dict(parse.pair(entry, "--rename", "fer_=panda_") for entry in rename or ()) or None,
         )
-        found = identify_payload(robot, loaded, unloaded, calibrated=calibrated, log_format=log_format, progress=say)
+        found = payload(robot, loaded, unloaded, calibrated=calibrated, log_format=log_format, progress=say)
         gain = None if known_mass is None else found.torque_gain(known_mass)
     screen = console()
     screen.print(str(found), highlight=False, markup=False)

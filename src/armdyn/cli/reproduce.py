@@ -11,8 +11,8 @@ from armdyn.cli.console import console, tables, working
 from armdyn.files import create_folder, require_free
 
 if TYPE_CHECKING:
-    from armdyn.reproduce import Outcome, Reproduction
     from armdyn.tables import Section
+    from armdyn.texts import Outcome, Reproduction
 
 EXPLAINED, UNEXPLAINED = 0, 1
 
@@ -52,9 +52,9 @@ def reproduce(
     """
     from rich.text import Text
 
-    from armdyn.reproduce import run
-    from armdyn.reproduce.page import page_name, write
-    from armdyn.reproduce.running import chosen
+    from armdyn.texts import run
+    from armdyn.texts.page import page_name, write
+    from armdyn.texts.running import chosen
 
     folder = create_folder(out or Path("out") / "reproduce")
     require_free([folder / page_name([chapter.source for chapter in chosen(source)])])

@@ -26,8 +26,8 @@ def share(
     The dynamics run in the page as WebAssembly. Open the file in any browser, mail it, or put it on a web site.
     """
     with working("encoding the dynamics"):
-        from armdyn.export.naming import file_stem
-        from armdyn.share import share as write
+        from armdyn.codegen.naming import file_stem
+        from armdyn.webpage import share as write
 
         path = write(robot, out or f"{file_stem(robot.name)}.html")
     size = path.stat().st_size / 1e3

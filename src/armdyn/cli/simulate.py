@@ -166,7 +166,7 @@ def simulate(
     parse.check_extension(plot, parse.PICTURES, "--plot")
     parse.check_extension(out, (".csv", ".npz", ".parquet"), "--out")
     with working("preparing") as say:
-        from armdyn.simulation import Actuation, Plant, Sensors
+        from armdyn.simulation import Actuation, Plant, Sensors, Solver
         from armdyn.simulation import simulate as run_simulation
 
         dyn = compiled(robot)
@@ -182,7 +182,7 @@ def simulate(
 
             law = VelocityObserver(law, known, observe_velocity)
         law = _observed(law, dyn, known, observe_contact, error)
-        options |= {"dt": dt, "integrator": integrator}
+        options |= {"solver": Solver(dt=dt, integrator=integrator)}
         curve = parse.torque_speed(no_load, corner, robot.n)
         limits = "robot" if saturate or curve else None
         actuation = Actuation(torque_limits=limits, control_period=control_period, **curve)
@@ -201,7 +201,7 @@ def simulate(
             from armdyn.simulation.studies import monte_carlo as many
 
             say(f"simulating {monte_carlo} arms")
-            study = many(robot, law, course, samples=monte_carlo, **options | {"integrator": run.integrator})
+            study = many(robot, law, course, samples=monte_carlo, **options)
     screen = console()
     _print_left_out(screen, robot, known.robot)
     _print_loops(screen, law, known)
@@ -209,10 +209,9 @@ def simulate(
     _print(screen, run, law)
     _print_contacts(screen, run, law)
     if others:
-        from armdyn.simulation.studies import comparison
+        from armdyn.simulation.run_view import comparison
 
-        screen.print()
-        screen.print(comparison({"full model": run, **others}, after=run.duration / 5), soft_wrap=True)
+        show(screen, comparison({"full model": run, **others}, after=run.duration / 5))
     if study is not None:
         screen.print()
         screen.print(str(study), soft_wrap=True)
@@ -242,7 +241,7 @@ def _motion(
         return joint_law(known, controller, gains), motion, options
     if reference is not None or gain:
         raise typer.BadParameter("torques over time have no reference and no gains", param_hint="--torques")
-    from armdyn.simulation import read_torques
+    from armdyn.control import read_torques
 
     q0 = None if start is None else parse.configuration(start, robot, "--from")
     return read_torques(torques), None, {"q0": q0, "duration": duration}
@@ -283,7 +282,7 @@ def _pushed(robot: Robot, texts: list[str] | None) -> Any:
 
 
 def _measure(text: str) -> Any:
-    from armdyn.simulation.sides import MEASURES
+    from armdyn.simulation.plant_coordinates import MEASURES
 
     if text not in MEASURES:
         raise typer.BadParameter(f"{text!r} is unknown; known: {', '.join(MEASURES)}", param_hint="--measured")
@@ -292,8 +291,7 @@ def _measure(text: str) -> Any:
 
 def _reference(robot: Robot, text: str | None, start: str | None, duration: float | None) -> tuple[Any, dict[str, Any]]:
     """The reference, and the start and duration of the simulation."""
-    from armdyn.reproduce.elbaji.scara_tracking import SCARA_RATE, SCARA_START, ScaraCurve
-    from armdyn.reproduce.truc.swing import Swing
+    from armdyn.catalog.curves import SCARA_RATE, SCARA_START, ScaraCurve, Swing
     from armdyn.robot.limits import start_position
     from armdyn.trajectory import point_to_point, read_trajectory
 

@@ -33,10 +33,10 @@ def stiffness(
     The robot says which joints are elastic; the values it has for them are not used. In column names {i} counts the
     joints from 1 and {joint} is their name. SI units, or those in the columns' headers.
     """
-    from armdyn.identification import identify_stiffness
+    from armdyn.identification import stiffness
 
     with working("elastic joints"):
-        found = identify_stiffness(robot, log, link=link, motor=motor, delay=delay)
+        found = stiffness(robot, log, link=link, motor=motor, delay=delay)
     screen = console()
     show(screen, *found.sections())
     if out is not None:

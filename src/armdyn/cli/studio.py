@@ -26,7 +26,7 @@ def studio(
     token. Needs the extra `studio`. Press Ctrl-C to stop.
     """
     with working("compiling"):
-        from armdyn.studio import serve
+        from armdyn.browser import serve
 
         running = serve(robot, port, dark=dark)
     screen = console()

@@ -1,46 +1,283 @@
-"""What all verbs that read a robot share: its options, the loaded robot, the features taken into account."""
+"""What all verbs share: they load a robot, call one function of armdyn, show its result, write what was asked, and end.
+
+A verb is a function under `@verb(...)`. Its arguments are those of the command line, it returns a Result (or a text),
+and this module does the rest: see `verb`. Exit status: 0 fine, 1 findings (`result.fine` is False).
+"""
 
 from __future__ import annotations
 
 import copy
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from contextvars import ContextVar
-from functools import wraps
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TypeVar, cast, get_args
 
-from typer.models import OptionInfo
+import typer
+from typer.models import OptionInfo, ParameterInfo
 
 from armdyn.cli.parse import (
-    ArgOption,
-    BaseOption,
+    PICTURES,
+    FigureSize,
     ForceOption,
-    LockOption,
+    JsonOption,
+    LoadOption,
+    OptionError,
     RobotArgument,
-    TipOption,
-    WithoutOption,
-    locked,
-    pair,
+    check_extension,
+    load_options,
 )
+from armdyn.errors import unknown_name
 
 if TYPE_CHECKING:
-    from armdyn.robot.robot import Robot
+    from armdyn import Robot
+    from armdyn.result import Result
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
+Panels = Mapping[str, tuple[str, ...]]
+FINE, FINDINGS = 0, 1
+PANELS: dict[str, Panels] = {}
+"""Verb -> further panels of its help, in their order; options that no panel names stand first."""
+
+
+@dataclass(frozen=True)
+class Writes:
+    """An option that names a file or a folder, which a method of the verb's result writes.
+
+    help:     what is written, in one sentence
+    suffixes: accepted extensions; none: any
+    folder:   the option names a folder
+    default:  gives the path if the user names none, from the robot's name; without it nothing is written then
+    """
+
+    help: str
+    suffixes: tuple[str, ...] = ()
+    folder: bool = False
+    default: Callable[[str], Path] | None = None
+
+    @property
+    def annotation(self) -> Any:
+        kind = "DIR" if self.folder else "FILE"
+        return Annotated[Path | None, typer.Option(metavar=kind, help=self.help, show_default=False)]
+
+
+def figure(of: str) -> Writes:
+    """The option --plot; of: what is drawn, as in "the torques"."""
+    return Writes(f"Draw {of}: .png, .svg or .pdf; FILE:column or FILE:page for a journal's width.", PICTURES)
+
+
+def verb(
+    *, out: Writes | None = None, plot: Writes | None = None, report: Writes | None = None, panels: Panels | None = None
+) -> Callable[[Verb], Verb]:
+    """Make a function a verb of the command line.
+
+    The function has the verb's own options as arguments, calls one function of armdyn and returns its Result; a verb
+    may also return a text, which is printed as it is. Two arguments are special: `robot: Robot` is the robot that was
+    named, loaded with --load; `progress: Progress` reports progress. Choices are arguments whose type is a StrEnum.
+
+    Options added here: --load beside a robot; --json, which prints `result.record()`; --force where files are written;
+    out:    --out, written with `result.save(path)`
+    plot:   --plot, written with `result.plot(path, size)`; see `figure`
+    report: --report, written with `result.report(path)`
+    panels: panels of the help besides those that all verbs have, and their options
+
+    `save` and `report` return the path or the paths that they wrote, or a Result that judges what was written: it is
+    shown too, and decides together with the result whether the command ends with 0 or 1.
+    """
+    writes = {name: each for name, each in (("out", out), ("plot", plot), ("report", report)) if each is not None}
+
+    def declared(function: Verb) -> Verb:
+        signature = inspect.signature(function)
+        loads, reports = "robot" in signature.parameters, "progress" in signature.parameters
+        hints = _annotations(function)
+        hints |= {name: each.annotation for name, each in writes.items()}
+        hints |= {"load": LoadOption} if loads else {}
+        hints |= {"json": JsonOption} | ({"force": ForceOption} if writes else {})
+        defaults = {name: each.default for name, each in signature.parameters.items()}
+        defaults |= dict.fromkeys((*writes, "load")) | {"json": False, "force": False}
+
+        @wraps(function)
+        def run(*, json: bool, force: bool = False, load: list[str] | None = None, **options: Any) -> NoReturn:
+            from armdyn.cli.console import working
+            from armdyn.files import protecting_existing, require_free
+
+            named = {name: options.pop(name) for name in writes}
+            paths = _paths(writes, named, str(options.get("robot", "")))
+            with nullcontext() if force else protecting_existing():
+                require_free(path for path, _ in paths.values() if not os.path.isdir(path))
+                if loads:
+                    options["robot"] = load_robot(options["robot"], load)
+                with working(function.__name__) as say:
+                    result = function(**options, **({"progress": say} if reports else {}))
+                    written = [_write(result, name, *paths[name]) for name in paths]
+            raise typer.Exit(finish(result, written, json=json))
+
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint)
+             for name, hint in hints.items()]
+        )  # fmt: skip
+        run.__annotations__ = hints
+        PANELS[function.__name__] = panels or {}
+        return cast(Verb, run)
+
+    return declared
+
+
+def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
+    """Annotations of a verb's own options. Verbs start without the classes of armdyn: a Robot is the text that names
+    one, and what only type checkers need is not evaluated.
+    """
+    texts = {name: text for name, text in function.__annotations__.items() if name not in ("progress", "return")}
+    return {name: eval(text, function.__globals__, {"Robot": RobotArgument}) for name, text in texts.items()}
+
+
+def _paths(writes: Mapping[str, Writes], named: Mapping[str, Path | None], robot: str) -> dict[str, tuple[Path, Any]]:
+    """Option -> path and size of a figure, checked before the work begins."""
+    paths = {}
+    for name, each in writes.items():
+        path, size = named[name], None
+        if path is None and each.default is not None:
+            path = each.default(Path(robot).stem)
+        if path is None:
+            continue
+        if name == "plot":
+            path, size = _figure_size(path)
+        if each.suffixes:
+            check_extension(path, each.suffixes, f"--{name}")
+        paths[name] = path, size
+    return paths
+
+
+def _figure_size(path: Path) -> tuple[Path, str | None]:
+    """`fig.pdf:column` as the file and the size; a colon may also be part of a file's name."""
+    name, colon, size = str(path).rpartition(":")
+    if not colon or Path(name).suffix.lower() not in PICTURES:
+        return path, None
+    return Path(name), member(FigureSize, "size", "--plot", size).value
+
+
+def _write(result: Any, option: str, path: Path, size: str | None) -> Any:
+    """Have the result write itself; give what it returns, for `finish`."""
+    if option == "plot":
+        result.plot(path, size)
+        return path
+    method = "save" if option == "out" else option
+    if not hasattr(result, method):
+        raise OptionError("this result has nothing to write", where=f"--{option}")
+    return getattr(result, method)(path)
+
+
+def finish(result: Result | str, written: list[Any], *, json: bool = False) -> int:
+    """Show the result and where it was written; return the exit status."""
+    from armdyn.cli.console import console, show_path, show_result
+    from armdyn.result import Result
+
+    judgements = [each for each in written if isinstance(each, Result)]
+    if isinstance(result, str):
+        print(result.rstrip("\n"))
+    else:
+        show_result(result, json=json)
+    for judgement in judgements:
+        show_result(judgement, json=False, stderr=json)
+    for each in written:
+        if not isinstance(each, Result):
+            paths = each if isinstance(each, list | tuple) else [each]
+            show_path(console(stderr=json or isinstance(result, str)), "Written", *paths)
+    fine = all(each.fine for each in (result, *judgements) if not isinstance(each, str))
+    return FINE if fine else FINDINGS
+
+
+def load_robot(name: str, options: list[str] | None = None) -> Robot:
+    """The robot of a name or file, changed by the option --load.
+
+    The first warning of `load` goes to stderr as one line, and so does what the model includes.
+    """
+    from rich.text import Text
+
+    from armdyn.cli.console import console, first_warning, working
+
+    how = load_options(options)
+    without = how.pop("without")
+    with working("reading the robot"):
+        from armdyn import load
+
+        with first_warning(name):
+            robot = load(name, **how).without(*without)
+    console(stderr=True).print(Text(robot.includes, style="dim"), soft_wrap=True)
+    return robot
+
+
+# Choices and panels of the help --------------------------------------------------------------------------------------
+
+
+RESULTS = ("report", "plot", "size", "out", "dt", "json", "force")
+SHARED: Panels = {"Robot": ("load",), "Results": RESULTS}
+"""Panels of the help that all verbs have, and their options; each panel is as wide as its own names."""
+
+
+def member(choices: type[Enum], kind: str, where: str, text: str) -> Enum:
+    """The choice of that name; a bad one is reported in this form everywhere."""
+    for each in choices:
+        if text == each.value:
+            return each
+    raise unknown_name(kind, text, [str(each.value) for each in choices], where=where)
+
+
+def in_panels(verb: Verb) -> Verb:
+    """The verb, its options in panels of the help, its choices completed by the TAB key."""
+    own = PANELS.get(verb.__name__, {})
+    panel_of = {option: panel for panels in (SHARED, own) for panel in panels for option in panels[panel]}
+    hints = inspect.get_annotations(verb, eval_str=True)
+    hints = {name: _completed(name, hint, panel_of.get(name)) for name, hint in hints.items()}
+    parameters = inspect.signature(verb).parameters.values()
+    verb.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [parameter.replace(annotation=hints[parameter.name]) for parameter in parameters]
+    )
+    verb.__annotations__ = hints
+    return verb
+
+
+def _completed(name: str, hint: Any, panel: str | None) -> Any:
+    """Annotated[kind, option] with its option in a panel and its choices read by `member`; anything else as it is."""
+    kind, *extra = get_args(hint) or (hint,)
+    if not extra or not isinstance(extra[0], ParameterInfo):
+        return hint
+    given = copy.copy(extra[0])
+    if panel is not None and isinstance(given, OptionInfo):
+        given.rich_help_panel = panel
+    choices = next(
+        (each for each in (kind, *get_args(kind)) if isinstance(each, type) and issubclass(each, Enum)), None
+    )
+    if choices is not None and given.parser is None:
+        words = [str(each.value) for each in choices]
+        where = next((text for text in given.param_decls or () if text.startswith("--")), f"--{name.replace('_', '-')}")
+        given.parser = partial(member, choices, name.replace("_", " "), where)
+        given.autocompletion = completing(words)
+        given.metavar = given.metavar or "|".join(words)
+    return Annotated[kind, given]
+
+
+def completing(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """Completions for the TAB key among these words."""
+
+    def beginning(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return beginning
+
+
+# Verbs that show and write by themselves -----------------------------------------------------------------------------
+
 TAKES: dict[str, tuple[str, ...]] = {}
 """Verb -> features that it takes into account; entered in the table of all declarations by `cli.declarations`."""
 
-OPTIONS: dict[str, Any] = {"tip": TipOption, "base": BaseOption, "lock": LockOption, "arg": ArgOption,
-                           "without": WithoutOption}  # fmt: skip
+OPTIONS: dict[str, Any] = {"load": LoadOption}
 """What is done to the robot of a file before the verb sees it."""
-Panels = Mapping[str, tuple[str, ...]]
-RESULTS = ("report", "plot", "size", "out", "dt", "json", "force")
-SHARED: Panels = {"Robot": tuple(OPTIONS), "Results": RESULTS}
-"""Panels of the help that all verbs have, and their options; each panel is as wide as its own names."""
-PANELS: dict[str, Panels] = {}
-"""Verb -> further panels of its help, in their order; options that no panel names stand first."""
 
 
 class Running(NamedTuple):
@@ -104,7 +341,7 @@ WRITTEN = ("out", "plot", "report")
 def protected(verb: Verb) -> Verb:
     """The verb, replacing existing files with the added option --force only; it asks before it works."""
     signature = inspect.signature(verb)
-    if not any(name in signature.parameters for name in WRITTEN):
+    if "force" in signature.parameters or not any(name in signature.parameters for name in WRITTEN):
         return verb
     hints = {**inspect.get_annotations(verb, eval_str=True), "force": ForceOption}
     force = inspect.Parameter("force", inspect.Parameter.KEYWORD_ONLY, default=False)
@@ -127,66 +364,19 @@ def protected(verb: Verb) -> Verb:
     return cast(Verb, run)
 
 
-def in_panels(verb: Verb) -> Verb:
-    """The verb, its options in panels of the help."""
-    own = PANELS.get(verb.__name__, {})
-    panel_of = {option: panel for panels in (SHARED, own) for panel in panels for option in panels[panel]}
-    hints = inspect.get_annotations(verb, eval_str=True)
-    hints = {name: _in_panel(hint, panel_of.get(name)) for name, hint in hints.items()}
-    parameters = inspect.signature(verb).parameters.values()
-    verb.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [parameter.replace(annotation=hints[parameter.name]) for parameter in parameters]
-    )
-    verb.__annotations__ = hints
-    return verb
-
-
-def _in_panel(hint: Any, panel: str | None) -> Any:
-    """Annotated[kind, option] with its option in a panel; anything else as it is."""
-    kind, *extra = get_args(hint) or (hint,)
-    if panel is None or not extra or not isinstance(extra[0], OptionInfo):
-        return hint
-    option = copy.copy(extra[0])
-    option.rich_help_panel = panel
-    return Annotated[kind, option]
-
-
 def default_folder() -> Path:
     """Where results go when the user does not say: out/ROBOT."""
     return Path("out") / Path(RUNNING.get().robot).stem
 
 
-def _loaded(
-    name: str,
-    verb: str,
-    *,
-    tip: str | None,
-    base: str | None,
-    lock: list[str] | None,
-    arg: list[str] | None,
-    without: list[str] | None,
-    movable: bool,
-) -> Robot:
-    """The robot, if the verb takes all its features into account.
+def _loaded(name: str, verb: str, *, load: list[str] | None, movable: bool) -> Robot:
+    """The robot, if the verb takes all its features into account."""
+    import armdyn.cli.declarations  # noqa: F401 (enters what the verbs declare)
+    from armdyn.errors import RobotError
+    from armdyn.robot.features import SUPPORT, require
 
-    The first warning of `load` goes to stderr as one line, the others are for `armdyn check`; so does the line that
-    says what the model includes.
-    """
-    from rich.text import Text
-
-    from armdyn.cli.console import console, first_warning, working
-
-    with working("reading the robot"):
-        import armdyn.cli.declarations  # noqa: F401 (enters what the verbs declare)
-        from armdyn.errors import RobotError
-        from armdyn.formats import load
-        from armdyn.robot.features import SUPPORT, model_line, require
-
-        with first_warning(name):
-            args = dict(pair(text, "--arg", "prefix=left_") for text in arg or ())
-            robot = load(name, tip=tip, base=base, lock=locked(lock), args=args).without(*without or ())
+    robot = load_robot(name, load)
     require(robot, f"armdyn {verb}", SUPPORT[f"cli.{verb}"])
-    console(stderr=True).print(Text(model_line(robot), style="dim"), soft_wrap=True)
     if movable and not robot.n:
         raise RobotError("no movable joint is left", where=f"robot {robot.name!r}",
                          expected="a revolute or prismatic joint", advice="Lock fewer joints.")  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Desired
+from armdyn.control.base import NOTHING, Desired
 from armdyn.control.passivity import PassivityLaw
 from armdyn.errors import ShapeError
 from armdyn.kinematics.closable import pulled_in

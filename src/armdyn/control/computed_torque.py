@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Desired, Law, settle
+from armdyn.control.base import NOTHING, Desired, Law, settle
 from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
@@ -75,8 +75,8 @@ class ComputedTorque(Law):
     @staticmethod
     def designed(
         dyn: Dynamics,
-        frequency: Any,
-        damping: Any = 1.0,
+        frequency: Any = 20.0,
+        damping_ratio: Any = 1.0,
         *,
         scheme: Scheme = "tracking",
         predictive: bool = False,
@@ -84,12 +84,12 @@ class ComputedTorque(Law):
     ) -> ComputedTorque:
         """Computed torque with kp = w^2, kd = 2 xi w. Khalil (9.26)
 
-        dyn:       the controller's model.
-        frequency: natural frequency w of the error, rad/s, (n,) or one number.
-        damping:   damping ratio xi, (n,) or one number (default: 1).
+        dyn:           the controller's model.
+        frequency:     natural frequency w of the error, rad/s, (n,) or one number (default: 20).
+        damping_ratio: xi, (n,) or one number (default: 1).
         scheme, predictive, through: as in ComputedTorque.
         """
-        w, xi = np.asarray(frequency, dtype=float), np.asarray(damping, dtype=float)
+        w, xi = np.asarray(frequency, dtype=float), np.asarray(damping_ratio, dtype=float)
         return ComputedTorque(dyn, w**2, 2 * xi * w, scheme=scheme, predictive=predictive, through=through)
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.base import NOTHING, Desired, Law, settle
 from armdyn.control.extremes import largest_gravity_slope, largest_inertias
-from armdyn.control.law import NOTHING, Desired, Law, settle
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.dynamics.holding import holding_torques
@@ -90,12 +90,12 @@ class ElasticPD(Law):
         return StabilityCondition(float(smallest.min()), _slope(self.dyn))
 
     @staticmethod
-    def designed(dyn: Dynamics, frequency: float = 15.0, *, follow: bool = False) -> ElasticPD:
+    def designed(dyn: Dynamics, frequency: float = 15.0, *, follow: bool = True) -> ElasticPD:
         """Critically damped gains for the largest inertias of the rigid arm: kp = a w^2, raised to 2 `least_kp`.
 
         dyn:       compiled dynamics of the robot with its elastic joints.
         frequency: natural frequency w, rad/s (default: 15).
-        follow:    as in ElasticPD (default: False).
+        follow:    as in ElasticPD (default: True).
         """
         a = largest_inertias(compiled_dynamics(dyn.robot.without("elastic")))
         kp, least = a * frequency**2, ElasticPD.least_kp(dyn)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.base import Law
 from armdyn.control.computed_torque import ComputedTorque
 from armdyn.control.extremes import largest_inertias
-from armdyn.control.law import Law
-from armdyn.control.pid import PID, viscous_friction
+from armdyn.control.pid import PID, PDGravity, viscous_friction
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
 from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.tables import Column, Section, render
 from armdyn.typing import Array
 
 
@@ -70,14 +71,22 @@ class GainAnalysis:
     def stable(self) -> bool:
         return all(loop.stable for loop in self.loops)
 
-    def __str__(self) -> str:
-        lines = [f"{'joint':<12}{'frequency':>11}{'damping':>9}{'bandwidth':>11}  poles (1/s)"]
-        lines.append(f"{'':<12}{'rad/s':>11}{'':>9}{'rad/s':>11}")
+    @property
+    def section(self) -> Section:
+        """The loops as a table."""
+        heads = ("joint", "poles (1/s)", "fastest (rad/s)", "damping", "bandwidth (rad/s)", "advice")
+        rows = []
         for loop in self.loops:
-            figures = f"{loop.frequency:>11.4g}{loop.damping:>9.3f}{loop.bandwidth:>11.4g}"
-            row = f"{loop.name:<12}{figures}  {loop.poles_text}"
-            lines.append(row + (f"   {loop.advice}" if loop.advice else ""))
-        return "\n".join(lines)
+            figures = (f"{loop.frequency:.4g}", f"{loop.damping:.3f}", f"{loop.bandwidth:.4g}", loop.advice)
+            rows.append((loop.name, loop.poles_text, *figures))
+        note = (
+            "Linear loop of each joint at its largest inertia. Fastest: largest distance of a pole from 0. "
+            "Damping: smallest of all pole pairs, 1 if all poles are real."
+        )
+        return Section("Control loops", (*map(Column, heads[:-1]), Column(heads[-1], folds=True)), tuple(rows), note)
+
+    def __str__(self) -> str:
+        return render(self.section)
 
 
 @takes(*CLOSED, *TREE)
@@ -95,11 +104,11 @@ def analyse_gains(
 
     Args:
         kp:        proportional gain, (n,) or one number; or, in place of all gains, a law: ComputedTorque (then
-                   each joint is a double integrator) or PID.
+                   each joint is a double integrator), PID or PDGravity.
         kd:        derivative gain, (n,) or one number.
         ki:        integral gain, (n,) or one number (default: 0).
-        inertia:   of the joints, kg m^2 or kg (default: 1; for a PID law with `dyn`, the largest M_jj).
-        viscous:   viscous friction, N m s/rad or N s/m (default: 0; for a PID law with `dyn`, that of the robot).
+        inertia:   of the joints, kg m^2 or kg (default: 1; for PID and PDGravity with `dyn`, the largest M_jj).
+        viscous:   viscous friction, N m s/rad or N s/m (default: 0; for these with `dyn`, that of the robot).
         resonance: of the structure, rad/s (default: not checked).
         dyn:       model of the arm, for names, inertia and friction.
 
@@ -124,14 +133,15 @@ def analyse_gains(
 def _of_law(law: Law, dyn: Dynamics | None, inertia: Any, viscous: Any) -> tuple[Any, Any, Any, Any, Any]:
     if isinstance(law, ComputedTorque):
         return law.kp, law.kd, law.ki, 1.0, 0.0
-    if isinstance(law, PID):
+    if isinstance(law, PID | PDGravity):
+        ki = law.ki if isinstance(law, PID) else 0.0
         if dyn is None:
-            return law.kp, law.kd, law.ki, inertia, viscous
-        return law.kp, law.kd, law.ki, largest_inertias(dyn), viscous_friction(dyn)
+            return law.kp, law.kd, ki, inertia, viscous
+        return law.kp, law.kd, ki, largest_inertias(dyn), viscous_friction(dyn)
     raise ArmdynError(
         f"the loops of {type(law).__name__} are not linear",
         where="analyse_gains",
-        expected="ComputedTorque or PID, or gains",
+        expected="ComputedTorque, PID or PDGravity, or gains",
     )
 
 

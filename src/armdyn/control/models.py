@@ -29,6 +29,7 @@ class Formulated:
     def __init__(self, robot: Robot, name: str = "newton_euler") -> None:
         self.robot, self.n = robot, robot.n
         self.formulation = formulation(name)
+        self.formulation.function("inverse_dynamics")  # raises UnknownName for those of forward dynamics alone
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Array:
         return np.asarray(self.formulation.function("inverse_dynamics")(self.robot, q, qd, qdd))
@@ -36,11 +37,14 @@ class Formulated:
     def mass_matrix(self, q: Any) -> Array:
         return np.asarray(self.formulation.function("mass_matrix")(self.robot, q))
 
-    def coriolis_matrix(self, q: Any, qd: Any) -> Array:
-        return np.asarray(self.formulation.function("coriolis_matrix")(self.robot, q, qd))
-
     def coriolis(self, q: Any, qd: Any) -> Array:
-        return np.asarray(self.coriolis_matrix(q, qd) @ qd)
+        return np.asarray(self.formulation.function("coriolis")(self.robot, q, qd))
+
+    def coriolis_matrix(self, q: Any, qd: Any) -> Array:
+        # h(v) = C(q, v) v is quadratic in v and C, of Christoffel symbols, is linear in it, so that
+        # C(q, qd) v = (h(qd + v) - h(qd - v)) / 4: formulations that give no matrix give it this way.
+        columns = [self.coriolis(q, qd + v) - self.coriolis(q, qd - v) for v in np.eye(self.n)]
+        return np.transpose(columns) / 4
 
     def gravity(self, q: Any) -> Array:
         return np.asarray(self.formulation.function("gravity")(self.robot, q))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, ndtri
 
-from armdyn.control.law import NOTHING, Desired, Law, settle
+from armdyn.control.base import NOTHING, Desired, Law, settle
 from armdyn.control.passivity import friction_columns
 from armdyn.control.uncertainty import break_away, error_matrix, fewest
 from armdyn.dynamics import Dynamics
@@ -33,6 +33,10 @@ class _Observer(Law):
     @property
     def in_task_space(self) -> bool:
         return self.law.in_task_space
+
+    @property
+    def innermost(self) -> Law:
+        return self.law.innermost
 
     def error(self, q: Array, desired: Desired) -> Array:
         return self.law.error(q, desired)
@@ -62,8 +66,8 @@ class MomentumObserver(_Observer):
     law:          the law that computes the torques.
     dyn:          model of the arm.
     gain:         bandwidth of the filter, 1/s, (n,) or one number (default: 50).
-    errors:       standard deviations E of the parameters, (p, r): `parameter_errors(dyn, ...)`, or
-                  `identified_errors(dyn, fit)` (default: none, and no thresholds).
+    errors:       standard deviations E of the parameters, (p, r): `parameter_errors(dyn, ...)`, its arguments, as in
+                  {"mass": 0.03}, or `identified_errors(dyn, fit)` (default: none, and no thresholds).
     false_alarms: probability of a false alarm, of a joint at a time (default: 1e-4).
     always:       false_alarms is the probability for a robot, over all joints and all times; larger thresholds
                   (default: False).

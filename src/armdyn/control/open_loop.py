@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Desired, Law
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn import text_table
+from armdyn.control.base import NOTHING, Desired, Law
+from armdyn.errors import ArmdynError, FileError, ShapeError
 from armdyn.typing import Array
 
 TorqueFunction = Callable[[float, Array, Array], Any]
@@ -96,3 +98,19 @@ class TorqueTable(WithoutReference):
         share = min(max((t - self.t[k]) / (self.t[k + 1] - self.t[k]), 0.0), 1.0)
         tau: Array = self.tau[k] + share * (self.tau[k + 1] - self.tau[k])
         return tau
+
+
+def read_torques(path: str | Path) -> TorqueTable:
+    """Return the torques of a CSV file with the columns t, tau1, tau2, ..., s and N m or N; others are ignored.
+
+    The samples of a run (`run.save`) are such a file.
+    """
+    columns = text_table.read(path)
+    torques = text_table.numbered(columns, "tau")
+    if "t" not in columns or not torques.shape[1]:
+        raise FileError("the columns of torques are missing", where=str(path),
+                        expected="t, tau1, tau2, ...; found: " + ", ".join(columns)[:200])  # fmt: skip
+    try:
+        return TorqueTable(columns["t"], torques)
+    except ArmdynError as error:
+        raise FileError(error.what, where=str(path), expected=error.expected) from None

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import ops
+from armdyn.control.base import Desired, Law, settle
 from armdyn.control.extremes import loaded
-from armdyn.control.law import Desired, Law, settle
 from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
 from armdyn.parameters.standard import FAMILIES

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from armdyn.control.base import NOTHING, Desired, Law, gain_vector, settle
 from armdyn.control.extremes import largest_gravity_slope, largest_inertias
-from armdyn.control.law import NOTHING, Desired, Law, gain_vector, settle
 from armdyn.control.pointwise import clipped, where_not_negative
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
@@ -153,15 +153,16 @@ class PDGravity(Law):
             raise unknown_name("configuration for gravity", self.at, ("actual", "desired"), where="PDGravity")
 
     @staticmethod
-    def designed(dyn: Dynamics, frequency: Any = 15.0, damping: Any = 1.0, *, follow: bool = False) -> PDGravity:
+    def designed(dyn: Dynamics, frequency: Any = 15.0, damping_ratio: Any = 1.0, *, follow: bool = True) -> PDGravity:
         """Gains for the largest inertias over the workspace: kp = a w^2, kd = 2 xi a w.
 
-        dyn:       the controller's model.
-        frequency: natural frequency w of each joint at its largest inertia, rad/s, (n,) or one number (default: 15).
-        damping:   damping ratio xi, (n,) or one number (default: 1).
-        follow:    as in PDGravity (default: False).
+        dyn:           the controller's model.
+        frequency:     natural frequency w of each joint at its largest inertia, rad/s, (n,) or one number (default:
+                       15).
+        damping_ratio: xi, (n,) or one number (default: 1).
+        follow:        as in PDGravity (default: True).
         """
-        a, w, xi = largest_inertias(dyn), np.asarray(frequency, dtype=float), np.asarray(damping, dtype=float)
+        a, w, xi = largest_inertias(dyn), np.asarray(frequency, dtype=float), np.asarray(damping_ratio, dtype=float)
         return PDGravity(dyn, a * w**2, 2 * xi * a * w, follow=follow)
 
     @staticmethod

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Desired, Law, settle
+from armdyn.control.base import NOTHING, Desired, Law, settle
 from armdyn.control.passivity import PassivityLaw
 from armdyn.control.pointwise import clipped, incipient
-from armdyn.control.uncertainty import error_matrix, parameter_errors
+from armdyn.control.uncertainty import error_matrix
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError
 from armdyn.robot.features import CLOSED, TREE, takes
@@ -71,7 +71,8 @@ class RobustPassivity(PassivityLaw):
     rate:   convergence rate of the error on s = 0, 1/s, (n,) or one number (default: 10).
     kd:     damping of s, N m s/rad or N s/m, (n,) or one number; or a model, whose mass matrix times 2 rate it is
             (default: the model with a usual payload, a tenth of the arm's mass).
-    errors: bounds E of the parameters' errors, (p, r) or (p,): `parameter_errors(dyn, ...)` (default: its defaults).
+    errors: bounds E of the parameters' errors, (p, r) or (p,): `parameter_errors(dyn, ...)`, or its arguments, as
+            in {"mass": 0.03} (default: its defaults).
     layer:  thickness of the boundary layer, rad/s or m/s, (n,) or one number; thin layers chatter (default: 0.05).
     """
 
@@ -81,8 +82,8 @@ class RobustPassivity(PassivityLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         settle(self, self.dyn.n, positive=("layer",))
-        E = parameter_errors(self.dyn) if self.errors is None else self.errors
-        object.__setattr__(self, "errors", error_matrix(E, self.dyn, "RobustPassivity"))
+        errors = {} if self.errors is None else self.errors
+        object.__setattr__(self, "errors", error_matrix(errors, self.dyn, "RobustPassivity"))
 
     def torque_errors(self, Y: Array) -> Array:
         """rho: (n,) largest errors of the torques of a regressor Y (n, p), N m or N."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.base import NOTHING, Desired, Law, SingularTask, settle
 from armdyn.control.extremes import largest_inertias
-from armdyn.control.law import NOTHING, Desired, Law, SingularTask, settle
 from armdyn.control.pointwise import incipient
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
@@ -134,17 +134,17 @@ class TaskPID(TaskLaw):
         settle(self, self.dyn.n, others=("joint_damping",))
 
     @staticmethod
-    def designed(dyn: Dynamics, frequency: float = 10.0, damping: float = 1.0, *, rows: str = ALL) -> TaskPID:
+    def designed(dyn: Dynamics, frequency: float = 10.0, damping_ratio: float = 1.0, *, rows: str = ALL) -> TaskPID:
         """Gains for the inertias of the task, with gravity compensation: kp = m w^2, kd = 2 xi m w, ki = kp w / 10.
 
         dyn:       the controller's model.
         frequency: natural frequency w of the tool, rad/s (default: 10).
-        damping:   damping ratio xi (default: 1).
+        damping_ratio: xi (default: 1).
         rows:      controlled rows (default: all).
         """
         m, w = task_inertias(dyn, rows), frequency
         rest = null_space_damping(dyn, rows, w)
-        return TaskPID(dyn, m * w**2, 2 * damping * m * w, m * w**3 / 10, rows, gravity=True, joint_damping=rest)
+        return TaskPID(dyn, m * w**2, 2 * damping_ratio * m * w, m * w**3 / 10, rows, gravity=True, joint_damping=rest)
 
     def start(self, q: Array, qd: Array) -> Array:
         return np.zeros(len(self.picked)) if (self.ki > 0).any() else NOTHING
@@ -281,7 +281,7 @@ class Impedance(TaskLaw):
         settle(self, self.dyn.n, others=("joint_damping",))
 
     @staticmethod
-    def designed(dyn: Dynamics, stiffness: float = 1000.0, damping: float = 1.0, *, rows: str = ALL) -> Impedance:
+    def designed(dyn: Dynamics, stiffness: float = 1000.0, damping_ratio: float = 1.0, *, rows: str = ALL) -> Impedance:
         """The same natural frequency w in all rows, from the stiffness of the translations and the inertias m_i.
 
         w = sqrt(stiffness / largest m of x y z),  k_i = m_i w^2,  d_i = 2 xi m_i w
@@ -289,13 +289,13 @@ class Impedance(TaskLaw):
         dyn:       the controller's model.
         stiffness: of the heaviest of the controlled translations, N/m (of rotations, if there are none, N m/rad;
                    default: 1000).
-        damping:   damping ratio xi (default: 1).
+        damping_ratio: xi (default: 1).
         rows:      controlled rows (default: all).
         """
         m = task_inertias(dyn, rows)
         linear = np.array([not row.startswith("r") for row in rows.split()])
         w = float(np.sqrt(stiffness / (m[linear] if linear.any() else m).max()))
-        return Impedance(dyn, m * w**2, 2 * damping * m * w, rows, null_space_damping(dyn, rows, w))
+        return Impedance(dyn, m * w**2, 2 * damping_ratio * m * w, rows, null_space_damping(dyn, rows, w))
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         dyn = self.dyn
@@ -345,7 +345,7 @@ class Admittance(TaskLaw):
 
     @staticmethod
     def designed(
-        dyn: Dynamics, force: Force, stiffness: float = 500.0, mass: float = 5.0, damping: float = 1.0,
+        dyn: Dynamics, force: Force, stiffness: float = 500.0, mass: float = 5.0, damping_ratio: float = 1.0,
         *, rows: str = "x y z",
     ) -> Admittance:  # fmt: skip
         """A mass on a spring with the damper of a damping ratio: 2 xi sqrt(mass stiffness).
@@ -354,10 +354,10 @@ class Admittance(TaskLaw):
         force:     the sensor, as in Admittance.
         stiffness: N/m (default: 500).
         mass:      kg (default: 5).
-        damping:   damping ratio xi (default: 1).
+        damping_ratio: xi (default: 1).
         rows:      of x y z (default: all three).
         """
-        return Admittance(dyn, mass, 2 * damping * np.sqrt(mass * stiffness), stiffness, force, rows=rows)
+        return Admittance(dyn, mass, 2 * damping_ratio * np.sqrt(mass * stiffness), stiffness, force, rows=rows)
 
     @cached_property
     def inner(self) -> ResolvedAcceleration:

@@ -8,13 +8,15 @@ Read as bounds, |x_k| <= 1; read as a spread, the x_k are normal with variance 1
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from armdyn.control.pointwise import INCIPIENT
 from armdyn.dynamics import Dynamics
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.parameters.standard import FAMILIES, INERTIAL
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
@@ -105,7 +107,16 @@ def break_away(dyn: Any) -> tuple[Array, Array]:
 
 
 def error_matrix(E: Any, dyn: Dynamics, where: str) -> Array:
-    """The errors as (p, r) numbers: of a matrix (p, r), or of one error for each parameter, (p,)."""
+    """The errors as (p, r) numbers: of a matrix (p, r), of one error for each parameter, (p,), or by name.
+
+    By name they are arguments of `parameter_errors`: {"mass": 0.03}.
+    """
+    if isinstance(E, Mapping):
+        known = [name for name in signature(parameter_errors).parameters if name != "dyn"]
+        for name in E:
+            if name not in known:
+                raise unknown_name("error of the model", name, known, where=where)
+        E = parameter_errors(dyn, **E)
     matrix = np.asarray(E, dtype=float)
     matrix = np.diag(matrix) if matrix.ndim == 1 else matrix
     count = len(dyn.parameter_names)

@@ -16,6 +16,7 @@ from armdyn.algebra import Scalar, Vec3
 from armdyn.doctor import description_hypotheses
 from armdyn.doctor.inertia_checks import inertia_findings, travel
 from armdyn.doctor.plausibility import slips
+from armdyn.errors import RobotError
 from armdyn.findings import FILE_NOTE, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.formats import read
 from armdyn.robot.describe import pi_fraction
@@ -40,7 +41,10 @@ def check(robot: Robot | str | Path) -> Checkup:
 
     robot: a Robot, a file of any format, or a catalog name
     """
-    robot = as_robot(robot)
+    try:
+        robot = as_robot(robot)
+    except RobotError as error:
+        return _contradiction(robot, error)
     known = robot.__dict__.get("_checkup")  # robots are immutable: their findings are kept with them
     if not isinstance(known, Checkup):
         known = robot.__dict__["_checkup"] = examine(robot)
@@ -50,6 +54,22 @@ def check(robot: Robot | str | Path) -> Checkup:
 def as_robot(robot: Robot | str | Path) -> Robot:
     """The robot, read without judging its physics if it is a file or a catalog name."""
     return robot if isinstance(robot, Robot) else read(robot)
+
+
+def _contradiction(file: object, error: RobotError) -> Checkup:
+    """A description that contradicts itself, as the only finding."""
+    where = (error.where or "robot").removeprefix(f"{file}, ").removeprefix(str(file)) or "robot"
+    expected = f"Expected: {error.expected.rstrip('.')}." if error.expected else ""
+    finding = Finding(
+        "description",
+        "invalid",
+        where,
+        error.what,
+        error.expected or "",
+        cause="The description contradicts itself",
+        advice=f"{expected} {error.advice or ''}".strip(),
+    )
+    return Checkup(Path(str(file)).stem, (finding,))
 
 
 def examine(robot: Robot) -> Checkup:

@@ -155,7 +155,7 @@ class Explanation(Result):
         title = f"Comparison of {self.first} with {self.second}"
         return View(title, (sentence(self.summary), self.fine), sections=self.sections(), notes=self.remarks())
 
-    def save(self, path: str | Path) -> Path:
+    def report(self, path: str | Path) -> Path:
         """Write the comparison as one HTML page with pictures and return its path."""
         from armdyn.report.pages.explain_page import write_report
 

@@ -337,7 +337,7 @@ def _again(robot: Robot, forward: Forward, group: bool, cache: bool, checked: bo
 class Function:
     """One function of a Dynamics, for any call: arguments by name, wrench or frame, out, threads.
 
-    Plain calls with single arrays do not come here if there is machine code: see `kernels.fastcall`.
+    Plain calls with single arrays do not come here if there is machine code: see `kernels.call.single`.
     """
 
     def __init__(self, dynamics: Dynamics, definition: Definition, plain: Callable[..., Any]) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Kernel, build
-from armdyn.kernels.calling import delivered, general_call
-from armdyn.kernels.interpreted import Interpreter
+from armdyn.kernels.call.general import delivered, general_call
+from armdyn.kernels.call.interpreted import Interpreter
 from armdyn.kernels.kernel import LARGEST
 from armdyn.kernels.ports import ports_of
 

@@ -10,9 +10,10 @@ that it inverts inverse dynamics is checked at the points, exactly, without a bo
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from math import floor, log10
 from typing import Any
 
 from flint import fmpq
@@ -25,7 +26,8 @@ from armdyn.equations.derivation import must_move
 from armdyn.errors import ArmdynError, NotApplicable, required_count
 from armdyn.graph import RationalAngle
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
-from armdyn.notebook_view import Shown, View, rows_of
+from armdyn.notebook_view import View
+from armdyn.result import Result
 from armdyn.robot.compounds import between, position_rates
 from armdyn.robot.exact import exact
 from armdyn.robot.features import CLOSED, FREE, TREE, takes
@@ -49,7 +51,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Certificate(Shown):
+class Certificate(Result):
     """What was checked, at how many points, and how likely a false agreement is."""
 
     robot: str
@@ -57,6 +59,7 @@ class Certificate(Shown):
     left_out: tuple[str, ...]
     """Terms that are the same everywhere, and statements about formulations that do not cover this robot."""
     points: int
+    seed: int
     degree: int
     error_probability: float
 
@@ -70,33 +73,78 @@ class Certificate(Shown):
 
     def _view(self) -> View:
         failed = [check for check in self.checks if not check.holds]
-        verdict = f"all {len(self.checks)} checks hold" if not failed else f"{len(failed)} checks fail"
-        facts = [("exact at", f"{self._where} over rational numbers"),
-                 ("chance of error", f"{self.error_probability:.0e} for formulas of degree {self.degree}")]  # fmt: skip
-        columns = (Column("holds"), Column("statement"), Column("formulation"))
-
-        def table(title: str, checks: Iterable[Check]) -> Section:
-            return Section(
-                title, columns, rows_of(("yes" if c.holds else "NO", c.statement, c.formulation) for c in checks)
-            )
-
-        shown = (table("Checks that fail", failed),) if failed else ()
-        return View(f"Certificate of {self.robot}", (verdict, not failed), facts, (), shown,
-                    (table("All checks", self.checks),), [f"Left out: {each}" for each in self.left_out])  # fmt: skip
-
-    def __str__(self) -> str:
-        width = max(len(check.statement) for check in self.checks)
-        lines = [f"{'holds' if c.holds else 'FAILS':6} {c.statement:{width}}  {c.formulation}" for c in self.checks]
-        verdict = "All checks hold" if self.holds else "NOT all checks hold"
-        return "\n".join(
-            [
-                f"Certificate of {self.robot!r}, exact at {self._where}",
-                *lines,
-                *(f"left out: {reason}" for reason in self.left_out),
-                f"{verdict}. Chance that different formulas (degree up to {self.degree}) agree by accident: "
-                f"{self.error_probability:.0e}",
-            ]
+        verdict = (
+            f"all {len(self.checks)} checks hold, in exact arithmetic at {self._where}"
+            if not failed
+            else f"{len(failed)} of {len(self.checks)} checks fail: with exact numbers, one difference is a disproof"
         )
+        facts = [
+            ("exact at", f"{self._where} over rational numbers"),
+            ("chance of error", f"below {_power_of_ten_above(self.error_probability)}: different formulas of degree "
+             f"{self.degree} or less would agree at all points"),
+        ]  # fmt: skip
+        heads = _heads(check.statement for check in self.checks)
+        meanings = Section(
+            "Columns", (Column(""), Column("statement", folds=True)), tuple((h, s) for s, h in heads.items())
+        )
+        failures = tuple(f"Fails: {check.statement} ({check.formulation})" for check in failed)
+        return View(f"Certificate of {self.robot}", (verdict, not failed), facts, (), (self._matrix(heads), meanings),
+                    notes=(*failures, *(f"Left out: {each}" for each in self.left_out)))  # fmt: skip
+
+    def _matrix(self, heads: Mapping[str, str]) -> Section:
+        """Formulations below one another, statements side by side."""
+        held = {(check.formulation, check.statement): check.holds for check in self.checks}
+
+        def cell(name: str, statement: str) -> str:
+            if (name, statement) in held:
+                return "✓" if held[name, statement] else "✗"
+            return "ref" if name == REFERENCE and statement.startswith("same") else ""
+
+        names = dict.fromkeys(check.formulation for check in self.checks)
+        rows = tuple((name, *(cell(name, statement) for statement in heads)) for name in names)
+        return Section("Checks", (Column("formulation"), *map(Column, heads.values())), rows)
+
+    def record(self) -> dict[str, Any]:
+        """Everything the certificate holds, as plain values."""
+        checks = [{"statement": c.statement, "formulation": c.formulation, "holds": c.holds} for c in self.checks]
+        return {
+            "robot": self.robot,
+            "holds": self.holds,
+            "points": self.points,
+            "seed": self.seed,
+            "degree": self.degree,
+            "error_probability": self.error_probability,
+            "checks": checks,
+            "left_out": list(self.left_out),
+        }
+
+
+HEADS = {
+    "same torques, tip wrench included": "tau",
+    "same mass matrix": "M",
+    "same Coriolis and centrifugal torques": "C qd",
+    "same gravity torques": "g",
+    "M symmetric": "sym",
+    "M positive definite, with the robot's own inertias": "M>0",
+    "Mdot - 2C skew-symmetric, C qd right": "skew",
+    "kinetic energy is qd . M qd / 2": "T",
+    "power: qd . tau = dE/dt": "power",
+    "forward dynamics inverts inverse dynamics": "qdd",
+    "torques linear in the inertial parameters": "lin",
+}
+"""Statement -> head of its column. Any other statement gets a number."""
+
+
+def _heads(statements: Iterable[str]) -> dict[str, str]:
+    """Statement -> head of its column, in the order of HEADS, then all others."""
+    made = set(statements)
+    heads = {statement: head for statement, head in HEADS.items() if statement in made}
+    return heads | {statement: f"({i})" for i, statement in enumerate(sorted(made - set(heads)), 1)}
+
+
+def _power_of_ten_above(probability: float) -> str:
+    """2e-49 -> "1e-48"."""
+    return f"1e{floor(log10(probability)) + 1}" if 0 < probability < 1 else f"{probability:.0e}"
 
 
 @dataclass(frozen=True)
@@ -148,7 +196,7 @@ def certify(
             left_out.append(f"{statement} ({formulation}): {error.what}")
     checks.append(Check("M positive definite, with the robot's own inertias", "composite_body", _definite(tree, draws)))
     degree = _degree(tree, formulations)
-    return Certificate(robot.name, tuple(checks), tuple(left_out), points, degree, (degree / 2.0**BITS) ** points)
+    return Certificate(robot.name, tuple(checks), tuple(left_out), points, seed, degree, (degree / 2.0**BITS) ** points)
 
 
 # The points -----------------------------------------------------------------------------------------------------

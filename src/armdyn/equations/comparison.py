@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import Mat3, Vec3
+from armdyn.equations.coriolis_comparison import CoriolisMatrix, coriolis_matrices, coriolis_section
 from armdyn.equations.derivation import must_move, symbolic_robot
 from armdyn.equations.projection import projected, torques_of
 from armdyn.graph import Operations, span, trace
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
-from armdyn.notebook_view import Shown, View, rows_of
+from armdyn.notebook_view import View
+from armdyn.result import Result
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
@@ -82,16 +84,18 @@ class Row:
     trace_seconds: float
     evaluation_seconds: float
     """One direct evaluation on floats, in Python."""
-    published: tuple[float, float] | None
+    published: tuple[int, int] | None
 
 
 @dataclass(frozen=True)
-class Comparison(Shown):
+class Comparison(Result):
     """All formulations on one robot."""
 
     robot: str
     joints: int
     rows: tuple[Row, ...]
+    coriolis: tuple[CoriolisMatrix, ...] = ()
+    """The Coriolis matrices, if they were asked for."""
 
     @property
     def agrees(self) -> bool:
@@ -99,27 +103,73 @@ class Comparison(Shown):
         return all(row.difference < 1e-9 for row in self.rows)
 
     def _view(self) -> View:
-        columns = (Column("formulation"), Column("difference"), Column("x written"), Column("+ written"),
-                   Column("x shared"), Column("+ shared"), Column("trace", "ms"), Column("call", "ms"))  # fmt: skip
-        rows = rows_of(
-            (row.formulation.name, f"{row.difference:.1e}", *row.written, row.operations.multiplications,
-             row.operations.additions, f"{1e3 * row.trace_seconds:.1f}", f"{1e3 * row.evaluation_seconds:.2f}")
-            for row in self.rows
-        )  # fmt: skip
-        verdict = ("same torques" if self.agrees else "the torques differ", self.agrees)
-        table = Section("Operations and differences from the first, relative to the largest torque", columns, rows)
-        return View(f"{len(self.rows)} formulations of {self.robot}", verdict, sections=(table,))
+        columns = {
+            ("formulation", ""): [row.formulation.name for row in self.rows],
+            ("differs by", "of largest"): [f"{row.difference:.0e}" if row.difference else "0" for row in self.rows],
+            ("as written", "x / +"): _pairs([row.written for row in self.rows]),
+            ("shared", "x / +"): _pairs([_counts(row.operations) for row in self.rows]),
+            ("off-line", "x / +"): _pairs([_counts(row.operations.offline) for row in self.rows]),
+            ("span", ""): [str(row.span) for row in self.rows],
+            ("trace", "ms"): [f"{1e3 * row.trace_seconds:.1f}" for row in self.rows],
+            ("one call", "ms"): [f"{1e3 * row.evaluation_seconds:.2f}" for row in self.rows],
+            ("Milićević table 3", "x / +"): _pairs([row.published for row in self.rows]),
+            ("source", ""): [row.formulation.source for row in self.rows],
+        }
+        heads = tuple(Column(*head) for head in columns)
+        table = Section("Inverse dynamics", heads, tuple(zip(*columns.values(), strict=True)))
+        largest = max(row.difference for row in self.rows)
+        words = "all agree" if self.agrees else "they do NOT agree"
+        verdict = f"{words}: torques differ by at most {largest:.0e} of the largest (floats)"
+        sections = (table, *((coriolis_section(self.coriolis),) if self.coriolis else ()))
+        notes = (*NOTES, "Exact agreement is proved by armdyn certify.")
+        return View(
+            f"{len(self.rows)} formulations of {self.robot}", (verdict, self.agrees), sections=sections, notes=notes
+        )
 
-    def __str__(self) -> str:
-        head = f"{'formulation':20} {'difference':>10} {'as written x/+':>17} {'shared x/+':>13}"
-        head += f" {'trace ms':>9} {'call ms':>8}"
-        lines = [
-            f"{row.formulation.name:20} {row.difference:10.1e} {row.written[0]:>8} /{row.written[1]:>7} "
-            f"{row.operations.multiplications:>6} /{row.operations.additions:>5} "
-            f"{1e3 * row.trace_seconds:9.1f} {1e3 * row.evaluation_seconds:8.2f}"
+    def record(self) -> dict[str, Any]:
+        """Everything the comparison holds, as plain values."""
+        rows = [
+            {
+                "name": row.formulation.name,
+                "title": row.formulation.title,
+                "source": row.formulation.source,
+                "difference": row.difference,
+                "written": _named(row.written),
+                "shared": _named(_counts(row.operations)),
+                "offline": _named(_counts(row.operations.offline)),
+                "span": row.span,
+                "trace_seconds": row.trace_seconds,
+                "evaluation_seconds": row.evaluation_seconds,
+                "published_milicevic_table_3": _named(row.published),
+            }
             for row in self.rows
         ]
-        return "\n".join([f"Inverse dynamics of {self.robot!r} by every formulation", head, *lines])
+        record = {"robot": self.robot, "joints": self.joints, "agrees": self.agrees, "formulations": rows}
+        return record | ({"coriolis": [each.record() for each in self.coriolis]} if self.coriolis else {})
+
+
+NOTES = (
+    "as written: multiplications / additions of one evaluation, without sharing; products with 0 and 1 do not count.",
+    "shared: the same with common subexpressions computed once and parameters folded in; off-line: operations that "
+    "depend on parameters only, done once.",
+    "span: operations of the longest chain in which each needs the one before; work divided by span is the largest "
+    "speed-up on many processors.",
+    "Milićević table 3: counts of other authors, as polynomials in n for n general revolute joints.",
+)
+
+
+def _counts(operations: Operations | None) -> tuple[int, int]:
+    return (operations.multiplications, operations.additions) if operations else (0, 0)
+
+
+def _pairs(counts: Sequence[tuple[int, int] | None]) -> list[str]:
+    """Two counts per cell, with the slashes aligned."""
+    left, right = (max((len(str(pair[k])) for pair in counts if pair), default=1) for k in (0, 1))
+    return [f"{pair[0]:>{left}} / {pair[1]:>{right}}" if pair else "" for pair in counts]
+
+
+def _named(pair: tuple[int, int] | None) -> dict[str, int] | None:
+    return {"multiplications": pair[0], "additions": pair[1]} if pair else None
 
 
 @takes(*CLOSED, *TREE)
@@ -127,11 +177,16 @@ def compare(
     robot: Robot,
     *,
     formulations: Sequence[Formulation] = FORMULATIONS,
+    coriolis: bool = False,
     samples: int = 3,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Inverse dynamics by every formulation: agreement, operation counts, times to trace and to evaluate."""
+    """Inverse dynamics by every formulation: agreement, operation counts, times to trace and to evaluate.
+
+    coriolis: compare the Coriolis matrices of the literature too; see `coriolis_matrices`.
+    samples, seed: random states, in floats.
+    """
     must_move(robot)
     giving = [f for f in formulations if "inverse_dynamics" in f.gives]
     states = np.random.default_rng(seed).uniform(-1, 1, (samples, 3, robot.n))
@@ -144,7 +199,7 @@ def compare(
         if progress:
             progress(entry.name, k / len(giving))
         rows.append(_row(entry, robot, states, reference))
-    return Comparison(robot.name, robot.n, tuple(rows))
+    return Comparison(robot.name, robot.n, tuple(rows), coriolis_matrices(robot) if coriolis else ())
 
 
 def _row(entry: Formulation, robot: Robot, states: Any, reference: Sequence[Any]) -> Row:
@@ -180,5 +235,5 @@ def written_operations(entry: Formulation, robot: Robot) -> tuple[int, int]:
     return tally["multiplications"], tally["additions"]
 
 
-def _published(name: str, n: int) -> tuple[float, float] | None:
-    return (PUBLISHED[name][0](n), PUBLISHED[name][1](n)) if name in PUBLISHED else None
+def _published(name: str, n: int) -> tuple[int, int] | None:
+    return (round(PUBLISHED[name][0](n)), round(PUBLISHED[name][1](n))) if name in PUBLISHED else None

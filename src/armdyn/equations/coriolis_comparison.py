@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +39,16 @@ class CoriolisMatrix:
     def skew(self) -> bool:
         """Whether Mdot - 2C is skew-symmetric."""
         return self.skew_defect < SMALL
+
+    def record(self) -> dict[str, Any]:
+        """What was found, as plain values."""
+        defects = {
+            "torque_defect": self.torque_defect,
+            "skew_defect": self.skew_defect,
+            "rate_defect": self.rate_defect,
+        }
+        counts = {"multiplications": self.operations.multiplications, "additions": self.operations.additions}
+        return {"name": self.name, "source": self.source, "skew": self.skew, **defects, **counts}
 
 
 @takes(*BODIES)
@@ -75,16 +87,16 @@ def coriolis_matrices(robot: Robot, *, samples: int = 5, seed: int = 0) -> tuple
     return tuple(found)
 
 
-def coriolis_section(robot: Robot) -> Section:
+def coriolis_section(matrices: Iterable[CoriolisMatrix]) -> Section:
     """Return the comparison as a table."""
     heads = ("matrix", "C qd right", "Mdot - 2C skew", "Mdot = C + C^T", "multiplications", "additions", "source")
     rows = tuple(
         (m.name, _yes(m.torque_defect), _yes(m.skew_defect), _yes(m.rate_defect), str(m.operations.multiplications),
          str(m.operations.additions), m.source)
-        for m in coriolis_matrices(robot)
+        for m in matrices
     )  # fmt: skip
     note = "Bodies only, without rotors. No: the largest defect, as a share of the largest entry of C."
-    return Section(f"Coriolis matrices of {robot.name}", tuple(map(Column, heads)), rows, note)
+    return Section("Coriolis matrices", tuple(map(Column, heads)), rows, note)
 
 
 def _yes(defect: float) -> str:

@@ -116,6 +116,6 @@ def must_be_derivable(robot: Robot) -> None:
             "follow by square roots or by iteration, which has no polynomial equations",
             where=f"robot {robot.name!r}", expected="mimic joints and parallelograms",
             advice="armdyn.compile and armdyn export solve any loop: M = G^T M_tree G, with G by "
-            'mechanics.closed_chain.projection. robot.without("loops"), or --without loops on the command line, has '
+            'mechanics.closed_chain.projection. robot.without("loops"), on the command line --load without=loops, has '
             "the equations of the tree.", feature="loops", joints=joints,
         )  # fmt: skip

@@ -1,6 +1,5 @@
 """Files <-> Robot. One module per format, each with `read(path)` and `write(robot, path)`."""
 
-from armdyn.errors import ModelWarning
-from armdyn.formats.load_save import FORMATS, changes, load, read, save
+from armdyn.public import attach
 
-__all__ = ["FORMATS", "ModelWarning", "changes", "load", "read", "save"]
+attach(__name__)

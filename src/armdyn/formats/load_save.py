@@ -10,7 +10,6 @@ from typing import Any, Protocol, cast
 
 from armdyn import catalog
 from armdyn.errors import FileError, ModelWarning, PhysicsError, unknown_name
-from armdyn.formats.patch import difference
 from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.robot.edit import floated
 from armdyn.robot.physical import invalid_findings
@@ -90,6 +89,8 @@ def changes(robot: Robot, path: str | Path) -> str:
     path = Path(path)
     if robot.file is None or FORMATS.get(path.suffix.lower()) != robot.file.format:
         return ""
+    from armdyn.formats.patch import difference
+
     return difference(robot.file.text, read_text(path), Path(robot.file.path).name)
 
 

@@ -212,7 +212,7 @@ def _refuse_loops(robot: Robot) -> None:
             f"formats.mjcf does not take into account: loops of these kinds ({listed(others)})",
             where=f"robot {robot.name!r}", expected=f"loops of type {', '.join(CLOSING)}",
             advice='Save a .toml file, or cut these loops at another joint. To leave loops out on purpose: '
-            'robot.without("loops"), or --without loops on the command line.', feature="loops", joints=others,
+            'robot.without("loops"), or --load without=loops on the command line.', feature="loops", joints=others,
         )  # fmt: skip
 
 

@@ -178,7 +178,7 @@ def difference(before: str, after: str, name: str) -> str:
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
     """Where two texts differ, with one line around: lines of the old one and of the new one."""
-    if len(old) == len(new):
+    if len(old) == len(new):  # values were changed in place: no search, which files of repeated lines would lead astray
         changed = [i for i, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
         while changed:
             last = next((k for k in range(len(changed) - 1) if changed[k + 1] > changed[k] + 2), len(changed) - 1)

@@ -27,19 +27,22 @@ def read(path: Path, free_root: bool | None = None) -> Robot:
 
 def loads(text: str, where: str = "TOML text") -> Robot:
     """The robot of a TOML text; `where` names it in messages."""
-    _refuse_bombs(text, where)
-    try:
-        record = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, ValueError) as error:
-        raise FileError(
-            f"not TOML: {error}", where=where, advice="The format is shown in docs/start/robot_files.md."
-        ) from None
-    except RecursionError:
-        raise FileError("nested too deeply", where=where) from None
+    record = toml_tables(text, where, "The format is shown in docs/start/robot_files.md.")
     try:
         return robot_from_record(record)
     except ArmdynError as error:
         raise error.located(where) from None
+
+
+def toml_tables(text: str, where: str, advice: str | None = None) -> dict[str, Any]:
+    """The tables of any TOML text; FileError, with the advice, if it is not TOML."""
+    _refuse_bombs(text, where)
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, ValueError) as error:
+        raise FileError(f"not TOML: {error}", where=where, advice=advice) from None
+    except RecursionError:
+        raise FileError("nested too deeply", where=where) from None
 
 
 def _refuse_bombs(text: str, where: str) -> None:
@@ -56,16 +59,16 @@ def dumps(robot: Robot) -> str:
     """The robot as TOML; `loads` gives it back."""
     require_expressible(robot, "toml")
     record = record_from_robot(robot)
-    lines = [f"{key} = {_value(value)}" for key, value in record.items() if not _is_section(key)]
+    lines = [f"{key} = {toml_value(value)}" for key, value in record.items() if not _is_section(key)]
     if "parameters" in record:
-        lines += ["", "[parameters]"] + [f"{key} = {_value(value)}" for key, value in record["parameters"].items()]
+        lines += ["", "[parameters]"] + [f"{key} = {toml_value(value)}" for key, value in record["parameters"].items()]
     for name, values in record.get("configurations", {}).items():
-        lines += ["", f"[configurations.{_value(name)}]"] + [
-            f"{_value(key)} = {_value(x)}" for key, x in values.items()
+        lines += ["", f"[configurations.{toml_value(name)}]"] + [
+            f"{toml_value(key)} = {toml_value(x)}" for key, x in values.items()
         ]
     for section in ("joint", "loop"):
         for row in record.get(section, []):
-            lines += ["", f"[[{section}]]"] + [f"{key} = {_value(value)}" for key, value in row.items()]
+            lines += ["", f"[[{section}]]"] + [f"{key} = {toml_value(value)}" for key, value in row.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -77,14 +80,14 @@ def _is_section(key: str) -> bool:
     return key in ("parameters", "configurations", "joint", "loop")
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """One TOML value. A JSON string is a TOML basic string; Python prints floats so that they read back exactly."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key} = {_value(entry)}" for key, entry in value.items()) + "}"
+        return "{" + ", ".join(f"{key} = {toml_value(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     return repr(float(value)) if isinstance(value, float) else repr(value)  # NumPy shows the type of its numbers

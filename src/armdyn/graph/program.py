@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from armdyn.errors import unknown_name
 from armdyn.graph.expression_writer import Dialect, Python, Writer, infix
-from armdyn.graph.node import COS, NEG, SIN, SUB, SYMBOL, Node
+from armdyn.graph.node import ADD, COS, NEG, SIN, SUB, SYMBOL, Node
 from armdyn.graph.structure import is_scalar, leaves
 
 if TYPE_CHECKING:
@@ -95,10 +95,16 @@ def fresh(wish: str, taken: set[str]) -> str:
 
 def _trig_name(node: Node) -> str | None:
     """S23 for sin(q2 + q3); None for other nodes and other angles."""
-    if node.op not in (SIN, COS):
+    # Only sums of symbols are written out: an angle of a closed chain may be a whole program, with shared parts that
+    # text would repeat without end.
+    if node.op not in (SIN, COS) or not _is_sum_of_symbols(node.args[0]):
         return None
     match = re.fullmatch(r"([A-Za-z_]+)(\d+)( \+ \1(\d+))*", infix(node.args[0]))
     return ("S" if node.op == SIN else "C") + "".join(re.findall(r"\d+", match[0])) if match else None
+
+
+def _is_sum_of_symbols(node: Node) -> bool:
+    return node.op == SYMBOL or (node.op == ADD and all(map(_is_sum_of_symbols, node.args)))
 
 
 def clean(name: str) -> str:

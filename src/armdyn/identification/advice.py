@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from armdyn.findings import Finding, listed
-from armdyn.identification.estimation import Estimate
-from armdyn.identification.observation import Observation
-from armdyn.identification.validation import Validation
+from armdyn.identification.fit.estimation import Estimate
+from armdyn.identification.fit.observation import Observation
+from armdyn.identification.fit.validation import Validation
 
 POOR = 0.3
 """Relative standard deviation above which a parameter is poorly known."""

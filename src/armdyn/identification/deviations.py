@@ -25,8 +25,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import stdtrit
 
 from armdyn.identification.evidence import DECIMATION, INCLUDE, Evidence, Reading, least, with_gravity
-from armdyn.identification.filters import decimated
-from armdyn.identification.friction_terms import Bank
+from armdyn.identification.friction.terms import Bank
+from armdyn.identification.log.filters import decimated
 from armdyn.parameters.standard import parameter_names, standard_parameters
 from armdyn.typing import Array
 

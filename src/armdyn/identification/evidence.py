@@ -19,8 +19,8 @@ from scipy.interpolate import make_interp_spline
 
 from armdyn.algebra import Vec3
 from armdyn.dynamics import compile as compiled
-from armdyn.identification.filters import decimated, decimated_keep
-from armdyn.identification.samples import Samples, excerpts
+from armdyn.identification.log.filters import decimated, decimated_keep
+from armdyn.identification.log.samples import Samples, excerpts
 from armdyn.parameters.regressor import regressor
 from armdyn.robot import Robot
 from armdyn.typing import Array

@@ -16,8 +16,8 @@ import numpy as np
 from armdyn.findings import Finding, listed
 from armdyn.identification.deviations import Deviations
 from armdyn.identification.evidence import BETTER, FEWEST, INCLUDE, Evidence, Reading, resolved, with_gravity
-from armdyn.identification.log import Log
-from armdyn.identification.samples import Samples
+from armdyn.identification.log.log import Log
+from armdyn.identification.log.samples import Samples
 from armdyn.parameters.standard import parameter_names, standard_parameters
 from armdyn.robot import Robot
 from armdyn.robot.limits import UNITS

@@ -1,4 +1,4 @@
-"""Text of LLVM assembly: numbered values, constants, the few instructions that kernels need."""
+"""Text of LLVM IR: numbered values, constants, the few instructions that kernels need."""
 
 from __future__ import annotations
 
@@ -109,8 +109,20 @@ def literal(value: float) -> str:
 
 def splat(value: float, lanes: int) -> str:
     """A constant in every lane."""
-    text = literal(value)
-    return text if lanes == 1 else "<" + ", ".join([f"double {text}"] * lanes) + ">"
+    return splat_of(literal(value), lanes)
+
+
+def splat_of(bits: str, lanes: int) -> str:
+    """The literal of a double in every lane."""
+    return bits if lanes == 1 else "<" + ", ".join([f"double {bits}"] * lanes) + ">"
+
+
+def splatted(w: Writer, value: str, lanes: int) -> str:
+    """A double, which is a value of the code, in every lane."""
+    if lanes == 1:
+        return value
+    one = w.put(f"insertelement {vector(lanes)} undef, double {value}, i32 0")
+    return w.shuffle(lanes, one, one, [0] * lanes)
 
 
 def whole(value: int, lanes: int) -> str:

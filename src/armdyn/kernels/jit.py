@@ -1,4 +1,4 @@
-"""LLVM: assembly to object code for this machine, object code to functions in this process."""
+"""LLVM: IR to object code for this machine, object code to functions in this process."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import PerformanceWarning
-from armdyn.kernels import result_memory
-from armdyn.kernels.fastcall import EXTERNALS, NEW_FROM_DESCR, RETURN, MethodRecord, retire
-from armdyn.kernels.ufunc import table
+from armdyn.kernels.call.single import EXTERNALS, NEW_FROM_DESCR, RETURN, MethodRecord, retire
+from armdyn.kernels.call.ufunc import table
+from armdyn.kernels.machine import Machine
 
 try:
     import llvmlite
@@ -74,14 +74,14 @@ def has_fma() -> bool:
 
 
 @cache
-def vector_registers() -> int:
-    """Those of a processor whose assembly is written here: x86-64 with AVX-512 or AVX2, on Linux. Of others: 0."""
+def machine() -> Machine:
+    """The processor of this computer, as far as code is written for it."""
     triple, features = llvm.get_process_triple(), llvm.get_host_cpu_features()
-    if not triple.startswith("x86_64") or "linux" not in triple:
-        return 0
-    if all(features.get(name, False) for name in ("avx512f", "avx512vl", "fma")):
-        return 32
-    return 16 if all(features.get(name, False) for name in ("avx2", "fma")) else 0
+    intel = triple.startswith("x86_64")
+    more = triple.startswith(("aarch64", "arm64"))
+    wide = intel and all(features.get(name, False) for name in ("avx512f", "avx512vl"))
+    doubles = 8 if wide else 4 if intel and features.get("avx2", False) else 2
+    return Machine(32 if wide or more else 16, doubles, fused=has_fma(), broadcasts=wide, short_addresses=intel)
 
 
 @cache
@@ -211,7 +211,6 @@ def _outside() -> dict[str, int]:
         "out": id(_OUT),
         "tuple": id(tuple),
         "new_array": table("_ARRAY_API")[NEW_FROM_DESCR],
-        "remembered": result_memory.address(),
         "as_scalar": table("_ARRAY_API")[RETURN],
     }
     for name in EXTERNALS:

@@ -16,14 +16,16 @@ from armdyn.errors import ArmdynError
 from armdyn.graph import Graph, Operations
 from armdyn.graph.structure import leaves
 from armdyn.kernels import cache as disk
-from armdyn.kernels import fastcall, ir, jit
-from armdyn.kernels.batches import Batches
-from armdyn.kernels.calling import general_call
-from armdyn.kernels.interpreted import Interpreter
+from armdyn.kernels import jit
+from armdyn.kernels.call import single as fastcall
+from armdyn.kernels.call.batches import Batches
+from armdyn.kernels.call.general import general_call
+from armdyn.kernels.call.interpreted import Interpreter
 from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
-from armdyn.kernels.schedule import AHEAD, Plan, plan
-from armdyn.kernels.sums import by_arrival
+from armdyn.kernels.straight import emit as ir
+from armdyn.kernels.straight.schedule import LATENCY, Plan, plan
+from armdyn.kernels.straight.sums import reassociate_by_latency
 
 LANES = (1, 4, 8)
 ONE, MANY = ("fast", "slots", "batch", "single"), ("loop", "many")
@@ -77,7 +79,7 @@ class Kernel:
         return slow if self.fast is None else fastcall.rebound(self.fast, slow, name, signature, doc)
 
     def source(self) -> str:
-        """The LLVM assembly of this kernel."""
+        """The LLVM IR of this kernel."""
         return self._source()
 
     def __repr__(self) -> str:
@@ -131,7 +133,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
 
 def _texts(graph: Graph, lanes: int, *, batches: bool) -> list[str]:
     """Modules of the code for one sample, or of that for batches."""
-    return ir.modules(*program(graph), lanes, batches=batches, fused=jit.has_fma(), registers=jit.vector_registers())
+    return ir.modules(*program(graph), lanes, batches=batches, machine=jit.machine())
 
 
 _programs: WeakKeyDictionary[Graph, tuple[Ports, Plan]] = WeakKeyDictionary()
@@ -140,8 +142,8 @@ _programs: WeakKeyDictionary[Graph, tuple[Ports, Plan]] = WeakKeyDictionary()
 def program(graph: Graph) -> tuple[Ports, Plan]:
     """Arguments and results, and the order of operations, which the codes for one sample and for batches share."""
     if graph not in _programs:
-        arranged = by_arrival(graph)
-        _programs[graph] = ports_of(arranged), plan(arranged.nodes, [*leaves(dict(arranged.outputs))], AHEAD)
+        arranged = reassociate_by_latency(graph)
+        _programs[graph] = ports_of(arranged), plan(arranged.nodes, [*leaves(dict(arranged.outputs))], LATENCY)
     return _programs[graph]
 
 
@@ -157,8 +159,8 @@ def _common(text: str) -> bytes:
 
 
 def _compiled(text: str) -> bytes:
-    """Object code of a module, with LLVM's least effort where more gains nothing: for `@loop` and for our assembly."""
-    return jit.compiled(text, effort=0 if text.startswith("module asm") or "define void @loop(" in text else 1)
+    """Object code of a module, with LLVM's least effort for `@loop`, where more gains nothing."""
+    return jit.compiled(text, effort=0 if "define void @loop(" in text else 1)
 
 
 def _source(graph: Graph, lanes: int) -> str:

@@ -11,11 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
-from armdyn.kernels.batch_call import many, total
-from armdyn.kernels.batch_loop import COPY
-from armdyn.kernels.body import Body, joined
-from armdyn.kernels.fastcall import Loaded, fast
-from armdyn.kernels.ir import completed
+from armdyn.kernels.call.batch import many, total
+from armdyn.kernels.call.loop import COPY
+from armdyn.kernels.call.single import Loaded, fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.link_loops import ANGLE, FREE, Loop, Part, Place, Recipe, entries
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
@@ -23,11 +21,12 @@ from armdyn.kernels.looped_batch import abreast, batch_loop, copied, grid_sizes,
 from armdyn.kernels.looped_memory import Cursor, Layout
 from armdyn.kernels.pair_ir import pairs
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.result_memory import result_array
 from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.sample_turns import told_apart
-from armdyn.kernels.schedule import plan
-from armdyn.kernels.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
+from armdyn.kernels.straight.emit import completed
+from armdyn.kernels.straight.operations import Body, joined
+from armdyn.kernels.straight.schedule import plan
+from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
 from armdyn.kernels.streaming import Order, Target, put_lines, put_rows
 from armdyn.kernels.strip_ir import strips
 from armdyn.kernels.symmetric_ir import symmetric_pairs
@@ -53,7 +52,6 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
         fast(ports, Loaded(ports)),
         many(ports, Loaded(ports)),
         total(),
-        result_array(),
         exact_lanes(reduction.limit),
         COPY,
         row_copies(samples),
@@ -169,7 +167,7 @@ def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants
     nodes = [node for _, node in part.outputs]
     program = plan(ordered(nodes), nodes)
     where = dict(part.inputs)
-    body = Body(cursor.w, cursor.lanes, program, lambda node: cursor.read(where[node]), reduction, constants)
+    body = Body(cursor.w, cursor.lanes, program, lambda node: cursor.read(where[node]), constants)
     passed = {place: node for place, node in part.outputs if place.where in ("own", "outbox")}
     waiting: dict[Node, list[Place]] = {}
     for place, node in part.outputs:
@@ -205,7 +203,7 @@ def _ended(layout: Layout, reduction: Reduction, constants: Constants, target: s
         at = place.at if lanes == 1 else layout.recipe.stored[1].record[place.at]
         return w.load(vector(lanes), w.offset(layout.chosen, layout.step * at), 8 * lanes)
 
-    body = Body(w, lanes, program, read, reduction, constants)
+    body = Body(w, lanes, program, read, constants)
     for node in program.order:
         body.write(node)
     for k, node in enumerate(nodes):
@@ -235,7 +233,7 @@ def _beginning(layout: Layout, reduction: Reduction, constants: Constants) -> No
             return w.load(vector(lanes), w.offset(layout.base[i], 8 * lanes * k), 8 * lanes)
         return w.splat(w.load("double", w.offset(layout.robot, 8 * numbers[node])), lanes)
 
-    body = Body(w, lanes, program, read, reduction, constants)
+    body = Body(w, lanes, program, read, constants)
     for node in program.order:
         body.write(node)
     for at, node in nodes.items():

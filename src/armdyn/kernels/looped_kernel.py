@@ -19,8 +19,8 @@ from armdyn.graph import Operations, count_operations
 from armdyn.graph.structure import Port
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit, looped_ir
-from armdyn.kernels.batches import Batches
-from armdyn.kernels.fastcall import Loaded
+from armdyn.kernels.call.batches import Batches
+from armdyn.kernels.call.single import Loaded
 from armdyn.kernels.kernel import Kernel, bound, slots
 from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
 from armdyn.kernels.link_loops import FREE, SIZES, Recipe

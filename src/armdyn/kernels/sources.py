@@ -53,7 +53,16 @@ def _settled_with(modules: frozenset[str], folders: tuple[str, ...]) -> bool:
 
 
 def files(*folders: str) -> Iterator[os.DirEntry[str]]:
-    """The modules at the top of the package and in these folders."""
-    for folder in ("", *folders):
-        with os.scandir(HOME / folder) as entries:
-            yield from (entry for entry in entries if entry.name.endswith(".py"))
+    """The modules at the top of the package, and those in these folders and below them."""
+    yield from _modules(HOME, deep=False)
+    for folder in folders:
+        yield from _modules(HOME / folder, deep=True)
+
+
+def _modules(folder: Path, *, deep: bool) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield entry
+            elif deep and entry.is_dir() and entry.name != "__pycache__":
+                yield from _modules(Path(entry.path), deep=True)

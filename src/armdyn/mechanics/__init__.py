@@ -3,60 +3,9 @@
 Around the rigid chain: friction, rotors, coupling, elastic joints, external wrenches, moving base, closed chains.
 """
 
-from armdyn.mechanics import (
-    articulated_body,
-    bertrand_bruneau,
-    closed_chain,
-    composite_body,
-    coupling,
-    dalembert,
-    doubled,
-    doubled_lagrange,
-    elastic,
-    external,
-    forward,
-    friction,
-    gibbs_appell,
-    gim_christoffel,
-    kane,
-    kinematics,
-    kronecker,
-    lagrange,
-    lagrange_euler,
-    moving_base,
-    newton_euler,
-    newton_euler_base,
-    registry,
-    rotors,
-    second_derivatives,
-    springs,
-)
+from importlib import import_module
 
-__all__ = [
-    "articulated_body",
-    "bertrand_bruneau",
-    "closed_chain",
-    "composite_body",
-    "coupling",
-    "dalembert",
-    "doubled",
-    "doubled_lagrange",
-    "elastic",
-    "external",
-    "forward",
-    "friction",
-    "gibbs_appell",
-    "gim_christoffel",
-    "kane",
-    "kinematics",
-    "kronecker",
-    "lagrange",
-    "lagrange_euler",
-    "moving_base",
-    "newton_euler",
-    "newton_euler_base",
-    "registry",
-    "rotors",
-    "second_derivatives",
-    "springs",
-]
+from armdyn.public import attach
+
+attach(__name__)
+import_module("armdyn.mechanics.registry")  # declares the features that the formulations take into account

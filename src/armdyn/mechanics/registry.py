@@ -99,11 +99,6 @@ for _module, _takes in (*((entry.name, entry.takes) for entry in FORMULATIONS), 
     declare(f"mechanics.{_module}", _takes)
 
 
-def formulations() -> tuple[Formulation, ...]:
-    """All formulations, each with name, title, source and the quantities it gives."""
-    return FORMULATIONS
-
-
 def formulation(name: str) -> Formulation:
     """The formulation of that name."""
     for entry in FORMULATIONS:

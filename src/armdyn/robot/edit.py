@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from armdyn.algebra import ZERO, CentralInertia, Pose, Scalar, Vec3, ops, rpy_of
-from armdyn.errors import RobotError, unknown_name
-from armdyn.graph import Node
+from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3, ops, rpy_of
+from armdyn.errors import ArmdynError, RobotError, unknown_name
+from armdyn.graph import Node, to_float
 from armdyn.robot.compounds import expanded
 from armdyn.robot.features import (
     has_asymmetric_friction,
@@ -20,7 +20,18 @@ from armdyn.robot.features import (
     has_static_friction,
     is_dry,
 )
-from armdyn.robot.parts import Body, FreeTransform, Friction, Geometry, Joint, Kind, ModifiedDH, Placement, StandardDH
+from armdyn.robot.links import inertia_at_rest
+from armdyn.robot.parts import (
+    Body,
+    FreeTransform,
+    Friction,
+    Geometry,
+    Joint,
+    Kind,
+    ModifiedDH,
+    Placement,
+    StandardDH,
+)
 from armdyn.robot.robot import Robot
 
 
@@ -58,7 +69,38 @@ def _without(robot: Robot, part: str) -> Robot:
     if part == "payload":
         return _unloaded(robot) if robot.payloads else robot
     tree = tuple(_bare(joint, part) for joint in robot.tree)
-    return robot if all(map(operator.is_, tree, robot.tree)) else replace(robot, tree=tree)
+    if all(map(operator.is_, tree, robot.tree)):
+        return robot
+    bare = replace(robot, tree=tree)
+    # Without `rotors_on_links` the carriers no longer feel the spin of the rotors, but still carry them.
+    return with_resting_rotors(bare, robot.tree) if part == "rotors_on_links" else bare
+
+
+def with_resting_rotors(robot: Robot, stopped: Sequence[Joint]) -> Robot:
+    """The robot with the rotors of some joints as parts of the bodies that carry them.
+
+    A rotor of the full model is a body with mass. Where its joint is locked, fixed or left out it no longer spins on
+    its carrier, but it is still carried.
+    """
+    loads: dict[str, Inertia] = {}
+    for joint, rotor in ((joint, joint.rotor) for joint in stopped):
+        if rotor is not None and rotor.model == "full":
+            load, on = inertia_at_rest(rotor, Pose.identity()).at_origin(), rotor.on or joint.parent
+            loads[on] = loads[on] + load if on in loads else load
+
+    def loaded(body: Body) -> Body:
+        if body.name not in loads:
+            return body
+        if not ops.is_zero(body.gravity_compensation):
+            raise RobotError(
+                f"body {body.name!r} has a counterbalance and carries the rotor of a joint that is held",
+                where=f"robot {robot.name!r}",
+                advice="The counterbalance would carry the rotor too: use robot.without('gravity_compensation').",
+            )
+        return replace(body, inertia=body.inertia.at_origin() + loads[body.name])
+
+    tree = tuple(replace(joint, body=loaded(joint.body)) for joint in robot.tree) if loads else robot.tree
+    return replace(robot, tree=tree, root=loaded(robot.root))
 
 
 def welded(robot: Robot) -> Robot:
@@ -121,7 +163,7 @@ def _bare(joint: Joint, part: str) -> Joint:
     if part == "offsets" and friction is not None and not ops.is_zero(friction.offset):
         changes["friction"] = replace(friction, offset=0)
     if part == "rotors_on_links" and rotor is not None and rotor.model == "full":
-        changes["rotor"] = replace(rotor, model="reflected")
+        changes["rotor"] = replace(rotor, model="reflected", on=None)
     return replace(joint, **changes) if changes else joint
 
 
@@ -146,7 +188,8 @@ def lock(robot: Robot, values: Mapping[str, Scalar]) -> Robot:
             raise unknown_name("moving joint", name, moving, where=f"robot {robot.name!r}")
     values = _with_followers(robot, values)
     tree = tuple(_held(joint, values[joint.name]) if joint.name in values else joint for joint in robot.tree)
-    return replace(robot, tree=tree)
+    held = [joint for joint in robot.tree if joint.name in values]
+    return with_resting_rotors(replace(robot, tree=tree), held)
 
 
 def _with_followers(robot: Robot, values: Mapping[str, Scalar]) -> Mapping[str, Scalar]:
@@ -169,19 +212,30 @@ def shifted(geometry: Geometry, kind: Kind, value: Scalar) -> Geometry:
     if isinstance(geometry, StandardDH | ModifiedDH):
         key = "theta" if kind == "revolute" else "d"
         return replace(geometry, **{key: ops.add(getattr(geometry, key), value)})
-    if value == 0 and geometry.zero == 0:
-        return FreeTransform(geometry.placement)
-    pose = Joint("", kind, geometry, "", Body("")).pose(value)
-    return FreeTransform(numeric_placement(pose))
+    value, placement = ops.add(value, geometry.zero), geometry.placement
+    if value == 0:
+        return FreeTransform(placement)
+    if kind == "prismatic":
+        return FreeTransform(replace(placement, xyz=placement.xyz + value * (placement.pose().R @ geometry.axis)))
+    # R = Rz(yaw) Ry(pitch) Rx(roll): a turn about x adds to the roll, one about y to the pitch if there is no roll, ...
+    axis, rpy = list(geometry.axis), list(placement.rpy)
+    for k in range(3):
+        if all(map(ops.is_zero, (*rpy[:k], *axis[:k], *axis[k + 1 :]))):
+            rpy[k] = ops.tidy(ops.add(rpy[k], ops.mul(axis[k], value)))
+            return FreeTransform(replace(placement, rpy=Vec3(*rpy)))
+    return FreeTransform(
+        numeric_placement(Joint("", kind, FreeTransform(placement, geometry.axis), "", Body("")).pose(value))
+    )
 
 
 def numeric_placement(pose: Pose) -> Placement:
-    """Position and roll-pitch-yaw of a pose given in numbers."""
-    entries = [entry for row in pose.R.rows for entry in row]
-    if any(isinstance(entry, Node) for entry in entries):
+    """Position and roll-pitch-yaw of a pose whose rotation is given in numbers."""
+    try:
+        R = Mat3([[to_float(entry) if isinstance(entry, Node) else entry for entry in row] for row in pose.R.rows])
+    except ArmdynError:
         raise RobotError("a rotation with named parameters cannot be turned into roll, pitch, yaw",
-                         advice="Give the parameters numbers first.")  # fmt: skip
-    return Placement(pose.p, Vec3(*map(ops.tidy, rpy_of(pose.R.array()))))
+                         advice="Give the parameters numbers first.") from None  # fmt: skip
+    return Placement(pose.p, Vec3(*map(ops.tidy, rpy_of(R.array()))))
 
 
 def body_named(robot: Robot, name: str) -> str:
@@ -220,7 +274,15 @@ def sub_chain(robot: Robot, base: str | None, tip: str | None) -> Robot:
         tree = tuple(replace(joint, mimic=None) if joint.name in lost else joint for joint in tree)
         robot = replace(robot, notes=(*robot.notes, note))
     placed = robot.base if base is None else Placement()
-    return replace(robot, tree=tree, root=body, base=placed, loops=loops)
+    for joint in tree:
+        if joint.rotor is not None and joint.rotor.on is not None and joint.rotor.on not in kept:
+            tree = tuple(_bare(other, "rotors_on_links") if other is joint else other for other in tree)
+            note = f"the rotor of {joint.name} is reflected, because the body that carries it is left out"
+            robot = replace(robot, notes=(*robot.notes, note))
+    names = {joint.name for joint in tree}
+    gone = [joint for joint in robot.tree if joint.name not in names and joint.rotor is not None
+            and (joint.rotor.on or joint.parent) in kept]  # fmt: skip
+    return with_resting_rotors(replace(robot, tree=tree, root=body, base=placed, loops=loops), gone)
 
 
 def _subtree(robot: Robot, root: str) -> tuple[Joint, ...]:

@@ -2,17 +2,18 @@
 
 A robot has features (`robot.features`). A function declares those that it takes into account, or on which its result
 does not depend, where it is defined: with `@takes(...)`, or in the row of a table. `require` refuses the rest with a
-FeatureError, so that nothing is left out in silence; what is not declared is not taken into account.
+FeatureError, so that nothing is left out in silence; what is not declared is not taken into account. `features.txt`
+beside this module is the table of all declarations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import wraps
-from importlib import import_module
+from functools import cache, wraps
 from inspect import signature
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from armdyn.algebra import ops
@@ -225,40 +226,19 @@ def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
 # What functions take into account -------------------------------------------------------------------------------------
 
 SUPPORT: dict[str, frozenset[str]] = {}
-"""The declarations: "package.function" -> features that it takes into account or does not depend on."""
-DECLARING = (
-    "analysis",
-    "casadi",
-    "cli.declarations",
-    "control",
-    "doctor",
-    "dynamics",
-    "equations",
-    "export",
-    "formats",
-    "identification",
-    "jax",
-    "kinematics",
-    "mechanics.registry",
-    "motion",
-    "parameters",
-    "report.pages.study_page",
-    "simulation",
-    "simulation.studies",
-    "share",
-    "studio",
-    "sweeps",
-    "torch",
-    "trajectory",
-)
-"""Modules below `armdyn` that, imported, make all declarations."""
+"""The declarations of the modules imported so far: "package.function" -> features that it takes into account."""
 
 
+@cache
 def support() -> Mapping[str, frozenset[str]]:
-    """All declarations of the library."""
-    for module in DECLARING:
-        import_module(f"armdyn.{module}")
-    return SUPPORT
+    """All declarations of the library, read from `features.txt`, so that an error imports nothing to give advice.
+
+    The file is written from the declarations, and a test compares the two.
+    """
+    lines = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines()
+    names = dict(line.split() for line in lines[: len(FEATURES)])
+    rows = (line.split() for line in lines[len(FEATURES) :])
+    return {what: frozenset(names[letter] for letter in letters if letter != ".") for what, letters in rows}
 
 
 def declare(what: str, names: Iterable[str]) -> frozenset[str]:
@@ -326,11 +306,6 @@ def _robot_of(argument: Any) -> Robot | None:
     return found if isinstance(found, Robot) else None
 
 
-def _supporting(feature: str) -> list[str]:
-    """What takes a feature into account; the verbs of the command line have their own names for the same."""
-    return [what for what, taken in support().items() if feature in taken and not what.startswith("cli.")]
-
-
 def require(robot: Robot, what: str, taken: frozenset[str]) -> None:
     """Raise FeatureError if the robot has a feature that `what` does not take into account."""
     _require_model(robot, "Robot", what)
@@ -341,12 +316,15 @@ def require(robot: Robot, what: str, taken: frozenset[str]) -> None:
 
 def _refusal(robot: Robot, what: str, name: str) -> FeatureError:
     feature, joints = FEATURES[name], robot.features[name]
-    supporting = sorted(_supporting(name), key=lambda other: other.split(".")[0] != what.split(".")[0])
+    supporting = [  # the verbs of the command line are left out: they have their own names for the same
+        other for other, taken in support().items() if name in taken and not other.startswith("cli.")
+    ]
+    supporting.sort(key=lambda other: other.split(".")[0] != what.split(".")[0])  # those of the same package first
     where = f"It is taken into account by: {listed(supporting, MOST_FUNCTIONS)}. " if supporting else ""
     return FeatureError(
         f"{what} does not take into account: {feature.words} ({listed(joints)})",
         where=f"robot {robot.name!r}",
-        advice=f'{where}To leave it out on purpose: robot.without("{name}"), or --without {name} on the command line.',
+        advice=f'{where}To leave it out on purpose: robot.without("{name}"), in a shell --load without={name}.',
         feature=name,
         joints=joints,
     )

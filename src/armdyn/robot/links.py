@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from armdyn.algebra import ZERO, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3, ops, outer, rot_z
 from armdyn.algebra.elimination import inverse
-from armdyn.robot.parts import Body, Compound, Joint, Kind, Placement
+from armdyn.robot.parts import Body, Compound, Joint, Kind, Placement, Rotor
 
 Rows = Sequence[Sequence[Scalar]]
 WORLD = -1
@@ -143,15 +143,19 @@ def _spin(index: int, joint: Joint, frames: dict[str, Frame], inertias: list[Ine
     if rotor.model == "reflected":
         return Spin(index, WORLD, None, rotor.inertia, rotor.ratio)
     link, T = frames[rotor.on or joint.parent]
-    axis = T.R @ rotor.axis
     if link != WORLD:
-        along = outer(axis, axis)
-        tensor = rotor.inertia * along
-        if not ops.is_zero(rotor.transverse):
-            tensor += rotor.transverse * (Mat3.identity() - along)  # Siciliano (7.66)
-        body = CentralInertia(rotor.mass, T.apply(rotor.position), tensor)
-        inertias[link] += body.at_origin()
-    return Spin(index, link, axis, rotor.inertia, rotor.ratio)
+        inertias[link] += inertia_at_rest(rotor, T).at_origin()
+    return Spin(index, link, T.R @ rotor.axis, rotor.inertia, rotor.ratio)
+
+
+def inertia_at_rest(rotor: Rotor, T: Pose) -> CentralInertia:
+    """The inertia of a rotor that does not spin on its carrier, whose frame stands at pose T."""
+    axis = T.R @ rotor.axis
+    along = outer(axis, axis)
+    tensor = rotor.inertia * along
+    if not ops.is_zero(rotor.transverse):
+        tensor += rotor.transverse * (Mat3.identity() - along)  # Siciliano (7.66)
+    return CentralInertia(rotor.mass, T.apply(rotor.position), tensor)
 
 
 def coupled(spin: Spin, ratios: Sequence[Scalar]) -> Spin:

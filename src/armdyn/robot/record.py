@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +19,7 @@ from armdyn.conventions import GRAVITY
 from armdyn.errors import ArmdynError, RobotError, unknown_name
 from armdyn.graph import Node
 from armdyn.robot.compounds import FORBIDDEN, PARTS, expanded, position_names
+from armdyn.robot.edit import with_resting_rotors
 from armdyn.robot.expression import parse
 from armdyn.robot.parts import (
     KINDS,
@@ -170,7 +172,9 @@ def robot_from_record(record: Mapping[str, Any]) -> Robot:
         configurations=_configurations(record.get("configurations", {}), tree, reader),
         coupling=_coupling(record.get("coupling", []), sum(joint.kind != "fixed" for joint in tree), reader),
     )
-    return robot.bound()
+    fixed = [joint for joint in tree if joint.kind == "fixed" and joint.rotor is not None]
+    bare = tuple(replace(joint, rotor=None) if joint in fixed else joint for joint in tree)
+    return with_resting_rotors(replace(robot, tree=bare), fixed).bound()
 
 
 def _coupling(rows: Any, n: int, reader: _Reader) -> tuple[tuple[Scalar, ...], ...]:

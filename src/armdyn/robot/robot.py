@@ -335,6 +335,13 @@ class Robot(Shown):
 
         return features(self)
 
+    @property
+    def includes(self) -> str:
+        """One line that says what the model includes and what was left out on request."""
+        from armdyn.robot.features import model_line
+
+        return model_line(self)
+
     def without(self, *parts: str) -> Robot:
         """Return the robot without some of its features or parts: friction (or offsets alone), rotors, gravity, ...
 
@@ -350,7 +357,10 @@ class Robot(Shown):
         return self.edited(lambda robot: remove(robot, parts)) if parts else self
 
     def locked(self, values: Mapping[str, Scalar]) -> Robot:
-        """Return the robot with these joints held at the given positions, rad or m, and merged into their parents."""
+        """Return the robot with these joints held at the given positions, rad or m, and merged into their parents.
+
+        A rotor of the full model stays, at rest, a part of the body that carries it.
+        """
         from armdyn.robot.edit import lock
 
         return self.edited(lambda robot: lock(robot, values))

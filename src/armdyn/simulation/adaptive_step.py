@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from armdyn.control.law import NOTHING, Desired, SingularTask
+from armdyn.control.base import NOTHING, Desired, SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.simulation.outcome import Outcome, range_detail
 from armdyn.simulation.problem import HUGE, Problem
@@ -55,7 +55,7 @@ class _Adaptive:
         self.p = problem
         z = problem.law.start(problem.q0, problem.qd0)
         self.state = np.concatenate([*problem.start, z])
-        self.sides, self.size = problem.sides, problem.sides.size
+        self.coordinates, self.size = problem.coordinates, problem.coordinates.size
         self.split = self.size + problem.nq - problem.n
         """Where positions end and velocities begin."""
         self.end = self.split + self.size
@@ -148,8 +148,8 @@ class _Adaptive:
             return None
 
         def driving(q: Array, qd: Array, t: float) -> Array:
-            tau = p.law(t, self.sides.measured(q), self.sides.measured(qd), p.course.at(t), NOTHING)
-            return self.sides.driven(p.limited(tau, qd))
+            tau = p.law(t, self.coordinates.measured(q), self.coordinates.measured(qd), p.course.at(t), NOTHING)
+            return self.coordinates.driven(p.limited(tau, qd))
 
         def jacobian(t: float, x: Array) -> Array:
             q, qd = x[:n].copy(), x[n:].copy()
@@ -204,4 +204,4 @@ class _Adaptive:
     def measured(self, x: Array) -> tuple[Array, Array]:
         """Positions and velocities that the law gets."""
         n = self.split
-        return self.sides.measured(x[:n].copy()), self.sides.measured(x[n : self.end].copy())
+        return self.coordinates.measured(x[:n].copy()), self.coordinates.measured(x[n : self.end].copy())

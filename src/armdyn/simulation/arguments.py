@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.base import Law
 from armdyn.control.computed_torque import NoControl
-from armdyn.control.law import Law
 from armdyn.control.open_loop import FunctionLaw
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
@@ -29,19 +29,12 @@ from armdyn.typing import Array
 MOST_STEPS = 10**7
 
 
-def dynamics_of(plant: Any, what: str) -> Dynamics:
-    if not isinstance(plant, Robot | Dynamics):
-        raise ArmdynError(
-            f"the {what} is a {type(plant).__name__}", where="simulate",
-            expected="a Robot or its Dynamics",
-            advice="Plant(robot, parameters=...) makes a batch." if isinstance(plant, list) else "See armdyn.load.",
-        )  # fmt: skip
-    return compiled_dynamics(plant) if isinstance(plant, Robot) else plant
-
-
 def true_arm(body: Plant) -> tuple[Dynamics, dict[str, Array]]:
     """The plant, and (...) the parameters by name that differ between the samples of a batch; empty for one run."""
-    dyn = dynamics_of(body.model, "plant")
+    robot = body.robot
+    dyn = body.model if isinstance(body.model, Dynamics) and not body.payload else compiled_dynamics(robot)
+    for push in body.pushes:
+        robot.frame(push.frame)  # raises UnknownName
     values = named_parameters(dyn, body.parameters)
     if any(array.ndim for array in values.values()):
         return dyn, values
@@ -160,7 +153,7 @@ def plants_over_time(dyn: Dynamics, body: Plant, dt: float, steps: int) -> tuple
     """(index of the first sample, dynamics), in order of time."""
     plants = {0: dyn}
     for at, model in sorted(body.changes.items()):
-        other = dynamics_of(model, "changed plant")
+        other = model if isinstance(model, Dynamics) else compiled_dynamics(Plant(model).robot)
         if other.coordinates.motors != dyn.coordinates.motors:
             raise ShapeError(
                 f"the plant from t = {at} s on has {_joints(other)}", where="simulate", expected=_joints(dyn)

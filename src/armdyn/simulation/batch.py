@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from armdyn.control.law import Law
+from armdyn.control.base import Law
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.kernels import build
 from armdyn.kernels.kernel import Kernel
 from armdyn.simulation.compiled_loop import Loop, loops, obstacle, rows_of, stage_rows, step_graph
+from armdyn.simulation.plant_coordinates import initial
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
-from armdyn.simulation.sides import initial
 from armdyn.typing import Array
 
 BLOCK = 256
@@ -89,7 +89,7 @@ class Results(NamedTuple):
 
 def march(problem: Problem, given: Samples, keep: int) -> Results:
     """Simulate all samples; every `keep`-th time step is stored."""
-    p, n, size, count = problem, problem.n, problem.sides.size, given.total
+    p, n, size, count = problem, problem.n, problem.coordinates.size, given.total
     reason = obstacle(p) or ("a change of the plant" if len(p.plants) > 1 else None)
     if reason is not None:
         raise NotApplicable(f"{reason} in a batch", where="simulate", expected="a closed loop that can be compiled",
@@ -127,7 +127,7 @@ def march(problem: Problem, given: Samples, keep: int) -> Results:
 def _march_block(
     p: Problem, kernel: Kernel, state: Array, given: Array, goals: Array | None, keep: int, found: list[Array]
 ) -> None:
-    n, size, stride, window = p.n, p.sides.size, p.method.grid, stage_rows(p.method)
+    n, size, stride, window = p.n, p.coordinates.size, p.method.grid, stage_rows(p.method)
     times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
     table = p.course.table(times)
     reference = rows_of(times, table)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.control.law import SingularTask
+from armdyn.control.base import SingularTask
 from armdyn.control.uncertainty import break_away
 from armdyn.simulation.integrators import METHODS
 from armdyn.simulation.outcome import Outcome
+from armdyn.simulation.plant_coordinates import initial
 from armdyn.simulation.problem import Problem
 from armdyn.simulation.run import Status
-from armdyn.simulation.sides import initial
 from armdyn.simulation.stiction import sticks
 from armdyn.simulation.stiffness import Mode, fastest, law_slopes, linear_part, told
 from armdyn.typing import Array
@@ -36,7 +36,7 @@ def _modes(problem: Problem, t: float, *, law: bool = True) -> tuple[Mode, Mode]
 
     law: whether to ask the law; held torques do not act within a step, and a user's function may have a state.
     """
-    p, dyn, where = problem, problem.plants[0][1], problem.sides
+    p, dyn, where = problem, problem.plants[0][1], problem.coordinates
     desired = p.course.at(t)
     x, xd = p.start if t == 0 else initial(dyn, desired.q, desired.qd)
     M, D, K = linear_part(dyn, None, p.presliding)(x, xd)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from armdyn.algebra import ops
-from armdyn.control.law import Desired, Law
+from armdyn.control.base import Desired, Law
 from armdyn.control.uncertainty import break_away
 from armdyn.dynamics import Dynamics, compile
 from armdyn.dynamics.quantities import QUANTITIES
@@ -26,10 +26,10 @@ from armdyn.kernels.kernel import LARGEST, Kernel
 from armdyn.parameters import standard_parameters, with_standard_parameters
 from armdyn.simulation.integrators import Linear, Method
 from armdyn.simulation.outcome import Outcome, past_range, range_detail
+from armdyn.simulation.plant_coordinates import Measure, PlantCoordinates
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
 from armdyn.simulation.saturation import Saturation
-from armdyn.simulation.sides import Measure, sides
 from armdyn.simulation.stiction import Grip, Stiction, without_friction
 from armdyn.simulation.stiffness import moving, solve_symmetric, traced_part
 from armdyn.simulation.stops import StopForces
@@ -174,7 +174,7 @@ class _ClosedLoop:
     """Plant, actuators and law over symbols. row: (t, reference) at the time of the state."""
 
     def __init__(self, p: Loop, law: Law) -> None:
-        self.p, self.law, self.where = p, law, sides(p.dyn, p.measure)
+        self.p, self.law, self.where = p, law, PlantCoordinates.of(p.dyn, p.measure)
         self.dyn = _varied(p.dyn, p.parameters) if p.parameters else p.dyn
         self.plant = TracedDynamics(self.dyn, bool(p.parameters))
         self.dry = _traced_stiction(self.plant) if p.stiction else None
@@ -233,7 +233,7 @@ def step_graph(p: Loop) -> Graph:
 
     Gains and parameters that vary are a third input.
     """
-    memory, size = p.memory, sides(p.dyn, p.measure).size
+    memory, size = p.memory, PlantCoordinates.of(p.dyn, p.measure).size
     rows = stage_rows(p.method)
 
     def step(state: Any, reference: Any, given: Any = ()) -> dict[str, Any]:
@@ -279,7 +279,7 @@ class Stages:
     """
 
     def __init__(self, p: Loop) -> None:
-        self.size, memory = sides(p.dyn, p.measure).size, p.memory
+        self.size, memory = PlantCoordinates.of(p.dyn, p.measure).size, p.memory
         loop = _ClosedLoop(p, traced_law(p.law))
         shapes = {"x": 2 * self.size + memory, "hold": 2 * self.size, "row": p.width}
 
@@ -385,7 +385,7 @@ class March:
             )
         return build(self.graph, "step", lanes=1)
 
-    def pays(self, evaluations: int) -> bool:
+    def worth_compiling(self, evaluations: int) -> bool:
         """Whether to run this many evaluations in machine code.
 
         Building costs about 0.15 ms per operation the first time, an evaluation in Python about 0.03 ms. From one
@@ -430,15 +430,15 @@ def inner_loop(ufunc: Any) -> Any:
     return None if not address else ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
 
 
-def pays(problem: Problem) -> bool:
+def worth_compiling(problem: Problem) -> bool:
     """Whether machine code is the better choice, if nobody has decided it."""
     evaluations = problem.steps * problem.method.stages
-    return evaluations >= SHORT and all(march_of(loop).pays(evaluations) for loop in loops(problem))
+    return evaluations >= SHORT and all(march_of(loop).worth_compiling(evaluations) for loop in loops(problem))
 
 
 def compiled_steps(problem: Problem) -> Outcome:
     """Simulate in machine code."""
-    p, n, size = problem, problem.n, problem.sides.size
+    p, n, size = problem, problem.n, problem.coordinates.size
     stride = p.method.grid
     times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
     table = p.course.table(times)
@@ -481,7 +481,7 @@ def march_of(loop: Loop) -> March:
 
 def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outcome | None:
     """The outcome, if the motion ended within these steps."""
-    n, size = p.n, p.sides.size
+    n, size = p.n, p.coordinates.size
     block = state[first + 1 : first + count + 1, : 2 * size]
     with np.errstate(invalid="ignore"):
         unbounded: Array = np.logical_not((np.abs(block) < HUGE).all(axis=1))
@@ -498,13 +498,13 @@ def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outc
     assert hit is not None
     if k >= first + count:  # its torques are those of the next step
         x, xd, z = state[k, :size], state[k, size : 2 * size], state[k, 2 * size : -2 * size]
-        last = p.law(k * p.dt, p.sides.measured(x), p.sides.measured(xd), p.course.at(k * p.dt), z)
+        last = p.law(k * p.dt, p.coordinates.measured(x), p.coordinates.measured(xd), p.course.at(k * p.dt), z)
         tau[k] = p.limited(last, xd)
     return _outcome(p, state, tau, k + 1, Status.LIMIT, range_detail(p, k * p.dt, hit[bad[0]]))
 
 
 def _outcome(p: Problem, state: Array, tau: Array, count: int, status: Status, detail: str) -> Outcome:
-    size = p.sides.size
+    size = p.coordinates.size
     while count > 1 and not np.isfinite(tau[count - 1]).all():
         count -= 1
     part = state[:count]

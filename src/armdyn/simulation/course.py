@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import Desired
+from armdyn.control.base import Desired
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.typing import Array
 

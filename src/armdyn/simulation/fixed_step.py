@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.linalg.lapack import dgesv
 
-from armdyn.control.law import Desired, SingularTask
+from armdyn.control.base import Desired, SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.simulation.compiled_loop import Stages, loops, obstacle, rows_of, stages_of
 from armdyn.simulation.integrators import Linear, Rates, plus
@@ -45,7 +45,7 @@ class _Loop:
         self.table = problem.course.table(_grid(problem))
         self.stride = problem.method.grid
         self.measure = Measurement(problem) if problem.sensors is not None else None
-        self.sides = problem.sides
+        self.coordinates = problem.coordinates
         self.stages = _stages(problem)
         self.dry = {start: Stiction.of(dyn) for start, dyn in problem.plants} if problem.stiction else {}
 
@@ -109,7 +109,7 @@ class _Loop:
     def _tick(self, k: int, t: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
         """A control period begins: torques to hold, and the internal state of the law after the period."""
         p = self.p
-        seen_q, seen_qd = self.sides.measured(q), self.sides.measured(qd)
+        seen_q, seen_qd = self.coordinates.measured(q), self.coordinates.measured(qd)
         if self.measure is not None:
             seen_q, seen_qd = self.measure(k, seen_q, seen_qd)
         desired = self._desired(k)
@@ -134,7 +134,7 @@ class _Loop:
 
             def torque(c: float, q: Array, qd: Array, z: Array) -> tuple[Array, Array]:
                 desired, time = self._desired(k, c), t + c * p.dt
-                seen = self.sides.measured(q), self.sides.measured(qd)
+                seen = self.coordinates.measured(q), self.coordinates.measured(qd)
                 tau = p.limited(p.law(time, *seen, desired, z), qd)
                 return tau, p.law.change(time, *seen, desired, z)
 
@@ -193,8 +193,8 @@ class _Loop:
         p, plant, desired = self.p, linear_part(dyn, self.p.stops, self.p.presliding), self._desired(k)
 
         def driving(q: Array, qd: Array) -> Array:
-            tau = p.law(t, self.sides.measured(q), self.sides.measured(qd), desired, z)
-            return self.sides.driven(p.limited(tau, qd))
+            tau = p.law(t, self.coordinates.measured(q), self.coordinates.measured(qd), desired, z)
+            return self.coordinates.driven(p.limited(tau, qd))
 
         def linear(q: Array, qd: Array) -> tuple[Array, Array, Array]:
             M, D, K = plant(q, qd)

@@ -170,12 +170,10 @@ METHODS = {
 }
 AUTO = "auto"
 """Not a method: rk4, or implicit where damping or springs are too stiff for it."""
-FORMER_NAMES = {"euler43": "euler_taylor", "dopri": "dop853"}
 
 
 def method(name: str) -> Method:
     """The integrator of that name."""
-    name = FORMER_NAMES.get(name, name)
     if name not in METHODS:
         raise unknown_name("integrator", name, (AUTO, *METHODS), where="simulate")
     return METHODS[name]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.control.law import Desired
+from armdyn.control.base import Desired
 from armdyn.simulation.problem import Problem
 from armdyn.simulation.run import Status
 from armdyn.typing import Array

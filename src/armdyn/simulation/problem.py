@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import Law
+from armdyn.control.base import Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.presliding import Presliding
 from armdyn.errors import ShapeError
 from armdyn.robot import compounds
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import Along, Method, itself
+from armdyn.simulation.plant_coordinates import Measure, PlantCoordinates, initial
 from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.settings import Sensors, Solver, Stop, Wrench, numbers
-from armdyn.simulation.sides import Measure, Sides, initial, sides
 from armdyn.simulation.stops import StopForces
 from armdyn.typing import Array
 
@@ -83,11 +83,11 @@ class Problem:
 
     def limited(self, tau: Array, xd: Array) -> Array:
         """(n,) torques that the actuators give, of those demanded, at velocities xd of all coordinates."""
-        return tau if self.saturation is None else self.saturation(tau, xd[self.sides.motors])
+        return tau if self.saturation is None else self.saturation(tau, xd[self.coordinates.motors])
 
     def acting(self, tau: Array, x: Array, xd: Array) -> Array:
         """(size,) torques of actuators and stops on all coordinates."""
-        driven = self.sides.driven(tau)
+        driven = self.coordinates.driven(tau)
         return driven if self.stops is None else driven + self.stops(x, xd)
 
     def exerted(self, t: float, x: Array, xd: Array) -> Any:
@@ -104,9 +104,9 @@ class Problem:
         return compounds.kept(self.plants[0][1].robot.compounds, q)
 
     @cached_property
-    def sides(self) -> Sides:
+    def coordinates(self) -> PlantCoordinates:
         """Coordinates of the plant, which are more than the joints if some are elastic."""
-        return sides(self.plants[0][1], self.measure)
+        return PlantCoordinates.of(self.plants[0][1], self.measure)
 
     @property
     def start(self) -> tuple[Array, Array]:

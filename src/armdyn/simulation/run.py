@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
-from armdyn.control.law import Desired
-from armdyn.dynamics import Dynamics
+from armdyn.control.base import Desired, Law
+from armdyn.control.computed_torque import ComputedTorque
+from armdyn.control.gains import GainAnalysis, analyse_gains
+from armdyn.control.pid import PID, PDGravity
+from armdyn.control.resonance import Motors, ResonanceRange, resonance_range
+from armdyn.dynamics import Dynamics, compile
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.files import writing
-from armdyn.notebook_view import Shown, View, rows_of
-from armdyn.tables import Column, Section
+from armdyn.notebook_view import View
+from armdyn.result import Result
+from armdyn.simulation import run_view
 from armdyn.typing import Array
+
+if TYPE_CHECKING:
+    from armdyn.simulation.studies import MonteCarlo
 
 
 class Status(Enum):
     """How a simulation ended, in a sentence, with advice where something can be done."""
 
-    FINISHED = "The motion ran to its end."
+    FINISHED = "Simulation completed."
     STOPPED = "The stop condition was met before the end; the last sample is the state at that time."
     LIMIT = (
         "A joint reached its position limit: choose another reference or initial state, reduce the overshoot (more "
@@ -59,7 +67,7 @@ class SimulationError(ArmdynError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(Shown):
+class Run(Result):
     """A simulated motion of k samples.
 
     Every array is finite and read-only: a motion that grows without bound is cut off before, and `status` reports it.
@@ -76,11 +84,14 @@ class Run(Shown):
     plants:     (index of the first sample, Dynamics) of each interval of the motion.
     integrator: name of the integrator.
     dt:         time step, s.
-    controller: the law in one line.
+    law:        the control law.
     compiled:   whether machine code ran the loop.
     seconds:    computing time, preparation included.
     motors:     positions and velocities of the motors of an elastic arm, (k, n) each, seen at their joints; None for
                 rigid joints.
+    notes:      what a reader of the figures should know, such as effects that the law's model leaves out.
+    comparisons: runs under laws with imperfect models, by name, if the experiment asks for them.
+    monte_carlo: statistics of arms with random errors, if the experiment asks for them; else None.
     """
 
     t: Array
@@ -95,10 +106,18 @@ class Run(Shown):
     plants: tuple[tuple[int, Dynamics], ...]
     integrator: str
     dt: float
-    controller: str
+    law: Law
     compiled: bool
     seconds: float
     motors: tuple[Array, Array] | None = None
+    notes: tuple[str, ...] = ()
+    comparisons: Mapping[str, Run] = field(default_factory=dict)
+    monte_carlo: MonteCarlo | None = None
+
+    @property
+    def controller(self) -> str:
+        """The control law in one line."""
+        return self.law.summary
 
     @property
     def ok(self) -> bool:
@@ -202,6 +221,32 @@ class Run(Shown):
         what, _, advice = self.status.value.partition(": ")
         raise SimulationError(what, where=self.detail or None, advice=advice[:1].upper() + advice[1:])
 
+    # Control ---------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _rigid(self) -> Dynamics:
+        """The plant with rigid joints, as gains are designed."""
+        dyn = self.dynamics
+        return compile(dyn.robot.without("elastic"), cache=dyn.cache) if dyn.coordinates.doubled else dyn
+
+    @cached_property
+    def resonances(self) -> tuple[ResonanceRange, ...]:
+        """Resonances of elastic joints over the workspace, with locked and with free motors; empty for rigid arms."""
+        motors: tuple[Motors, ...] = ("locked", "free") if self.dynamics.coordinates.doubled else ()
+        return tuple(resonance_range(self.dynamics, motors=each) for each in motors)
+
+    @cached_property
+    def gain_analysis(self) -> GainAnalysis | None:
+        """Poles, damping and bandwidth of a law whose loops are linear, with advice; None for others.
+
+        Loops around elastic joints are held against Khalil's rule: poles at most at half the lowest resonance.
+        """
+        law = self.law.innermost
+        if not isinstance(law, PID | PDGravity | ComputedTorque) or not (law.kp > 0).any():
+            return None
+        resonance = self.resonances[0].first if self.resonances else None
+        return analyse_gains(law, dyn=self._rigid, resonance=resonance)
+
     # Out ------------------------------------------------------------------------------------------------------------
 
     def columns(self) -> dict[str, Array]:
@@ -225,33 +270,34 @@ class Run(Shown):
 
         return write(self, path)
 
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Matplotlib figure of the tool's path, torques, errors, joints and energy.
+    def plot(self, path: str | Path | None = None, size: str | None = None) -> Any:
+        """Matplotlib figure of the tool's path, torques, errors (of imperfect models too), joints and energy.
 
         path: .png, .svg or .pdf file to write (default: none).
+        size: "column" or "page" of a journal (default: for a screen).
         """
         from armdyn.report.figures.run_figures import run_figure
+        from armdyn.report.figures.style import write
 
-        figure = run_figure(self)
+        figure = run_figure(self, self.comparisons)
         if path is not None:
             with writing(path) as part:
-                figure.savefig(part, dpi=150)
+                write(figure, part, size)
         return figure
 
+    def record(self) -> dict[str, Any]:
+        return run_view.record(self)
+
     def _view(self) -> View:
-        names = (
-            self.joints if len(self.joints) == self.tau.shape[1] else tuple(map(str, range(1, self.tau.shape[1] + 1)))
-        )
-        joint_errors = self.error.shape == self.tau.shape
-        columns = (Column("joint"), Column("largest error"), Column("largest torque"))
-        errors = [f"{x:.3g}" for x in abs(self.error).max(axis=0)] if joint_errors else [""] * len(names)
-        rows = rows_of(zip(names, errors, (f"{x:.4g}" for x in abs(self.tau).max(axis=0)), strict=True))
-        facts = [("controller", self.controller), ("duration", f"{self.duration:.6g} s, {len(self.t) - 1} steps"),
-                 ("integrator", f"{self.integrator}{', compiled' * self.compiled}; computed in {self.seconds:.2f} s"),
-                 ("to draw it", ".plot()")]  # fmt: skip
-        verdict = (f"{self.status.name.lower()}{f': {self.detail}' if self.detail else ''}", self.ok)
-        note = "errors in rad or m, torques in N m or N"
-        return View(f"Run of {self.dynamics.robot.name}", verdict, facts, (), (Section("Joints", columns, rows, note),))
+        how = "machine code" if self.compiled else "Python"
+        steps = f"{len(self.t) - 1} steps of {self.integrator} in {self.seconds:.3f} s ({how}, with preparation)"
+        facts = [("control law", self.controller), ("simulated", f"{self.duration:.6g} s, {steps}"), *self._notes]
+        verdict = (f"{self.status.value} {self.detail}".strip(), self.ok)
+        return View(f"Run of {self.dynamics.robot.name}", verdict, facts, (), run_view.sections(self))
+
+    @property
+    def _notes(self) -> list[tuple[str, str]]:
+        return [("note", note) for note in self.notes]
 
     def __repr__(self) -> str:
         end = self.status.name.lower() + (f" ({self.detail})" if self.detail else "")

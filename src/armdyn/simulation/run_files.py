@@ -1,4 +1,4 @@
-"""Runs as CSV, NPZ and Parquet files; torques from CSV files."""
+"""Runs as CSV, NPZ and Parquet files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armdyn import text_table
-from armdyn.control.open_loop import TorqueTable
-from armdyn.errors import ArmdynError, FileError, MissingExtra
+from armdyn.errors import FileError, MissingExtra
 from armdyn.files import writing
 from armdyn.typing import Array
 
@@ -49,19 +48,3 @@ def _write_parquet(columns: dict[str, Array], target: Path) -> None:
         ) from None
     with writing(target) as part:
         parquet.write_table(pyarrow.table(columns), part)
-
-
-def read_torques(path: str | Path) -> TorqueTable:
-    """Return the torques of a CSV file with the columns t, tau1, tau2, ..., s and N m or N; others are ignored.
-
-    The samples of a run (`run.save`) are such a file.
-    """
-    columns = text_table.read(path)
-    torques = text_table.numbered(columns, "tau")
-    if "t" not in columns or not torques.shape[1]:
-        raise FileError("the columns of torques are missing", where=str(path),
-                        expected="t, tau1, tau2, ...; found: " + ", ".join(columns)[:200])  # fmt: skip
-    try:
-        return TorqueTable(columns["t"], torques)
-    except ArmdynError as error:
-        raise FileError(error.what, where=str(path), expected=error.expected) from None

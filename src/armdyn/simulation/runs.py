@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from armdyn.control.law import Desired
+from armdyn.control.base import Desired
 from armdyn.dynamics import compile
 from armdyn.errors import NotApplicable
 from armdyn.parameters import with_standard_parameters
@@ -44,7 +44,7 @@ class Runs(Run):
         motors = None if self.motors is None else (self.motors[0][where][:k], self.motors[1][where][:k])
         detail = "" if status is Status.FINISHED else f"at t = {self.t[k - 1] + (self.t[1] - self.t[0]):.6g} s"
         q, qd, tau, error, memory = (x[where][:k] for x in (self.q, self.qd, self.tau, self.error, self.memory))
-        how = self.integrator, self.dt, self.controller, self.compiled, self.seconds
+        how = self.integrator, self.dt, self.law, self.compiled, self.seconds
         plants = self.plants
         if self.parameters:
             own = {name: float(x[where]) for name, x in self._spread().items()}

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.law import NOTHING, Desired, Law, SingularTask
-from armdyn.simulation.compiled_loop import loops, march_of, obstacle, stage_rows
-from armdyn.simulation.compiled_loop import pays as loop_pays
+from armdyn.control.base import NOTHING, Desired, Law, SingularTask
+from armdyn.simulation import compiled_loop
+from armdyn.simulation.compiled_loop import loops, march_of, stage_rows
 from armdyn.simulation.outcome import Outcome, end_of_motion
 from armdyn.simulation.problem import HUGE, Problem
 from armdyn.simulation.run import Status
@@ -33,19 +33,19 @@ def plant_of(problem: Problem) -> Problem:
     return replace(problem, law=_Given(), hold=1, sensors=None, stop=None, saturation=None)
 
 
-def applies(problem: Problem) -> bool:
-    """Whether the law is sampled and the plant can be compiled."""
-    return problem.hold > 0 and obstacle(plant_of(problem)) is None
+def obstacle(problem: Problem) -> str | None:
+    """What keeps the plant of a sampled law from being compiled; None if nothing does."""
+    return compiled_loop.obstacle(plant_of(problem)) if problem.hold else "a law that acts continuously"
 
 
-def pays(problem: Problem) -> bool:
+def worth_compiling(problem: Problem) -> bool:
     """Whether machine code for the plant is the better choice."""
-    return loop_pays(plant_of(problem))
+    return compiled_loop.worth_compiling(plant_of(problem))
 
 
 def sampled_steps(problem: Problem) -> Outcome:
     """Simulate with the law in Python and the plant in machine code."""
-    p, n, size, law = problem, problem.n, problem.sides.size, problem.law
+    p, n, size, law = problem, problem.n, problem.coordinates.size, problem.law
     table = p.course.table(p.times)
     measure = None if p.sensors is None else Measurement(p)
     z = law.start(p.q0, p.qd0)
@@ -54,7 +54,7 @@ def sampled_steps(problem: Problem) -> Outcome:
     state[0] = np.concatenate([*p.start, np.zeros(2 * size)])
     window, spare = np.zeros((stage_rows(p.method), 1 + 3 * n)), np.empty(n)
     plants = {start: march_of(loop).kernel.ufunc for (start, _), loop in zip(p.plants, loops(plant_of(p)), strict=True)}
-    held, value, seen = np.zeros(n), 0.0, p.sides
+    held, value, seen = np.zeros(n), 0.0, p.coordinates
 
     def outcome(k: int, status: Status, detail: str) -> Outcome:
         q, qd = (np.ascontiguousarray(state[:k, part : part + size]) for part in (0, size))

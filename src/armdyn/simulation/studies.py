@@ -9,19 +9,24 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import CentralInertia, Inertia, ops
+from armdyn.control.base import Law
 from armdyn.control.computed_torque import PARTS, ComputedTorque
-from armdyn.control.law import Law
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, NotApplicable
+from armdyn.notebook_view import View
 from armdyn.parameters import standard_parameters
 from armdyn.parameters.standard import FAMILIES, INERTIAL
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.simulation.arguments import true_arm
+from armdyn.simulation.experiment import Experiment
 from armdyn.simulation.run import Run, Status
 from armdyn.simulation.runs import Runs
-from armdyn.simulation.settings import Actuation, Plant, Solver
+from armdyn.simulation.settings import Plant
 from armdyn.simulation.simulator import simulate
+from armdyn.tables import Column, Section
 from armdyn.typing import Array, Progress
 
 TOGETHER = 256
@@ -43,22 +48,26 @@ def scaled_masses(robot: Robot, factor: float) -> Robot:
     return replace(numeric, tree=tree, expressions=None, parameters={})
 
 
+def run_experiment(experiment: Experiment, robot: Robot, progress: Progress | None = None) -> Run:
+    """The run of an experiment, with the runs that its study asks for."""
+    study, given = experiment.study, experiment.arguments(robot)
+    run = simulate(**given)
+    others: dict[str, Run] = {}
+    if study.imperfect:
+        others = imperfect_models(**given)
+        del others["full model"]
+    drawn = None
+    if study.monte_carlo:
+        spread = {"mass": study.mass, "com": study.com, "friction": study.friction, "seed": study.seed}
+        drawn = monte_carlo(**given, samples=study.monte_carlo, progress=progress, **spread)
+    return replace(run, comparisons=others, monte_carlo=drawn)
+
+
 @takes(*CLOSED, *TREE)
 def imperfect_models(
-    plant: Dynamics | Robot | Plant,
-    law: ComputedTorque,
-    reference: Any,
-    duration: float | None = None,
-    dt: float | None = None,
-    *,
-    leave_out: Iterable[str] = PARTS,
-    masses: float | None = 1.2,
-    q0: Any = None,
-    qd0: Any = None,
-    integrator: str | None = None,
-    solver: Solver = Solver(),  # noqa: B008 (frozen)
-    actuation: Actuation = Actuation(),  # noqa: B008
-) -> dict[str, Run]:
+    plant: Dynamics | Robot | Plant, law: Law, reference: Any, duration: float | None = None, *,
+    leave_out: Iterable[str] = PARTS, masses: float | None = 1.2, **settings: Any,
+) -> dict[str, Run]:  # fmt: skip
     """Computed torque with the full model, without each of its terms, and with wrong masses. El Baji fig. 10
 
     Args:
@@ -66,18 +75,16 @@ def imperfect_models(
         law:       computed torque with the full model.
         reference: the desired motion, as in `simulate`.
         duration:  s (default: that of the reference).
-        dt:        time step, s (default: 1e-3).
         leave_out: terms left out of the controller's model, one at a time: coriolis, gravity, friction (default: all
                    that the arm has).
         masses:    factor on the masses of the controller's model (default: 1.2; None: not tried).
-        q0:        (n,) initial configuration, rad or m (default: on the reference).
-        qd0:       (n,) initial velocity, rad/s or m/s (default: on the reference).
-        integrator: name of the integrator (default: that of the solver).
-        solver:    as in `simulate`.
-        actuation: as in `simulate`.
+        settings:  further arguments of `simulate`: q0, qd0, solver, actuation, sensors.
 
     Returns: runs by name, "full model" first.
     """
+    if not isinstance(law, ComputedTorque):
+        raise NotApplicable(f"the law {type(law).__name__}", where="imperfect_models",
+                            expected="computed torque: only its model has terms to leave out")  # fmt: skip
     body = plant if isinstance(plant, Plant) else Plant(plant)
     if body.stiction is None:  # the full model shall cancel friction
         body = replace(body, stiction=False)
@@ -91,13 +98,7 @@ def imperfect_models(
     if masses is not None:
         wrong = compiled_dynamics(scaled_masses(law.dyn.robot, masses))
         laws[f"masses times {masses:g}"] = replace(law, dyn=wrong)
-    return {
-        name: simulate(
-            body, each, reference, duration, dt, q0=q0, qd0=qd0, integrator=integrator, solver=solver,
-            actuation=actuation,
-        )
-        for name, each in laws.items()
-    }  # fmt: skip
+    return {name: simulate(body, each, reference, duration, **settings) for name, each in laws.items()}
 
 
 # Monte Carlo --------------------------------------------------------------------------------------------------------
@@ -106,22 +107,24 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
-class MonteCarlo:
+class MonteCarlo(Result):
     """Statistics of many simulated arms whose parameters were drawn around the model's.
 
     joints:         names.
     controller:     the law in one line.
     after:          time from which on errors count, s.
+    spread:         standard deviations from which the arms were drawn: mass, com, friction; see `monte_carlo`.
     largest_error:  (samples, n) largest magnitude of the error, rad or m.
     rms_error:      (samples, n) root mean square of the error, rad or m.
     largest_torque: (samples, n) N m or N.
-    lost:           (samples,) whether the motion became unstable; its numbers are then infinite.
+    lost:           (samples,) whether the motion was not completed; its numbers are then infinite.
     masses:         (samples, n) factors on the masses that were drawn.
     """
 
     joints: tuple[str, ...]
     controller: str
     after: float
+    spread: Mapping[str, float]
     largest_error: Array
     rms_error: Array
     largest_torque: Array
@@ -133,64 +136,64 @@ class MonteCarlo:
         return len(self.lost)
 
     def quantiles(self, of: str = "largest_error", at: Iterable[float] = QUANTILES) -> Array:
-        """(len(at), n) quantiles of one of the statistics over the stable samples."""
+        """(len(at), n) quantiles of one of the statistics over the completed motions."""
         return np.asarray(np.quantile(getattr(self, of)[~self.lost], list(at), axis=0))
 
-    def __str__(self) -> str:
-        heads = "".join(f"{f'{100 * q:g} %':>11}" for q in QUANTILES)
-        lines = [f"{self.samples} arms under {self.controller}; {int(self.lost.sum())} unstable"]
-        kept = int((~self.lost).sum())
-        if kept:
-            for title, name in (("largest error", "largest_error"), ("rms error", "rms_error"),
-                                ("largest torque", "largest_torque")):  # fmt: skip
-                when = f" after {self.after:g} s" if "error" in name and self.after else ""
-                lines.append(f"{title + when:<28}{heads}")
-                table = self.quantiles(name)
-                for joint, column in zip(self.joints, table.T, strict=True):
-                    lines.append(f"  {joint:<26}" + "".join(f"{x:>11.3g}" for x in column))
-        return "\n".join(lines)
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The quantiles as a table, with the sizes of the random errors."""
+        rows = []
+        for name in STATISTICS if not self.lost.all() else ():
+            for joint, numbers in zip(self.joints, self.quantiles(name).T, strict=True):
+                rows.append((name.replace("_", " "), joint, *(f"{x:.3g}" for x in numbers)))
+        heads = ("statistic", "joint", *(f"{100 * q:g} %" for q in QUANTILES))
+        note = (
+            f"Random errors of each link, standard deviations: factor on mass and inertia {self.spread['mass']:g} "
+            f"(log-normal), centre of mass {self.spread['com']:g} m in each direction, factor on friction "
+            f"{self.spread['friction']:g} (log-normal)." + (f" Errors count after {self.after:g} s." * (self.after > 0))
+        )
+        title = f"{self.samples} arms with random errors, {int(self.lost.sum())} not completed"
+        return (Section(title, tuple(map(Column, heads)), tuple(rows), note),)
+
+    def record(self) -> dict[str, Any]:
+        known = {} if self.lost.all() else {name: self.quantiles(name).tolist() for name in STATISTICS}
+        return {"law": self.controller, "samples": self.samples, "lost": int(self.lost.sum()), "joints": self.joints,
+                "spread": dict(self.spread), "quantiles": QUANTILES, **known}  # fmt: skip
+
+    def _view(self) -> View:
+        lost = int(self.lost.sum())
+        verdict = (f"{lost} not completed" if lost else "all completed", not lost)
+        return View(f"{self.samples} arms under {self.controller}", verdict, sections=self.sections)
+
+
+STATISTICS = ("largest_error", "rms_error", "largest_torque")
+"""What a Monte Carlo study knows of each arm and joint."""
 
 
 @takes(*TREE)
 def monte_carlo(
-    robot: Robot,
-    law: Law,
-    reference: Any,
-    duration: float | None = None,
-    dt: float = 1e-3,
-    *,
-    samples: int = 200,
-    mass: float = 0.1,
-    com: float = 0.02,
-    friction: float = 0.3,
-    after: float = 0.0,
-    q0: Any = None,
-    qd0: Any = None,
-    integrator: str = "rk4",
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> MonteCarlo:
-    """Simulate arms whose links differ from the model's, all side by side in one kernel.
+    plant: Dynamics | Robot | Plant, law: Law, reference: Any, duration: float | None = None, *, samples: int = 200,
+    mass: float = 0.1, com: float = 0.02, friction: float = 0.3, after: float = 0.0, seed: int = 0,
+    progress: Progress | None = None, **settings: Any,
+) -> MonteCarlo:  # fmt: skip
+    """Simulate arms whose links differ from the plant's, all side by side in one kernel where that is possible.
 
     Each sample draws, link by link, a factor on mass and inertia (log-normal), a shift of the centre of mass (normal)
-    and a factor on friction (log-normal); the law keeps its model.
+    and a factor on friction (log-normal); the law keeps its model. A payload belongs to the link that carries it.
 
     Args:
-        robot:      nominal robot.
-        law:        control law in the joint space that can be compiled.
-        reference:  the desired motion, as in `simulate`.
-        duration:   s (default: that of the reference).
-        dt:         time step, s (default: 1e-3).
-        samples:    number of arms (default: 200).
-        mass:       standard deviation of the logarithm of the mass factor (default: 0.1).
-        com:        standard deviation of the shift of the centre of mass, m (default: 0.02).
-        friction:   standard deviation of the logarithm of the friction factor (default: 0.3).
-        after:      time from which on errors count, s (default: 0).
-        q0:         (n,) initial configuration, rad or m (default: on the reference).
-        qd0:        (n,) initial velocity, rad/s or m/s (default: on the reference).
-        integrator: rk4 (default), or another one with fixed steps.
-        seed:       of the random numbers (default: 0).
-        progress:   called with the step and the fraction done.
+        plant:     nominal arm, as in `simulate`; joints at rest do not stick by default.
+        law:       control law in the joint space.
+        reference: the desired motion, as in `simulate`.
+        duration:  s (default: that of the reference).
+        samples:   number of arms (default: 200).
+        mass:      standard deviation of the logarithm of the mass factor (default: 0.1).
+        com:       standard deviation of the shift of the centre of mass, m (default: 0.02).
+        friction:  standard deviation of the logarithm of the friction factor (default: 0.3).
+        after:     time from which on errors count, s (default: 0).
+        seed:      of the random numbers (default: 0).
+        progress:  called with the step and the fraction done.
+        settings:  further arguments of `simulate`: q0, qd0, solver, actuation, sensors.
     """
     if law.in_task_space:
         raise NotApplicable(f"the law {type(law).__name__}", where="monte_carlo", expected="a law in the joint space")
@@ -199,22 +202,41 @@ def monte_carlo(
             f"samples = {samples}, mass = {mass}, com = {com}, friction = {friction}", where="monte_carlo",
             expected="at least one sample, and standard deviations >= 0",
         )  # fmt: skip
-    dyn = compiled_dynamics(robot)
-    drawn, masses = _drawn(dyn.robot, samples, mass, com, friction, np.random.default_rng(seed))
-    kept = []
-    for first in range(0, samples, TOGETHER):
-        part = {name: values[first : first + TOGETHER] for name, values in drawn.items()}
-        plant = Plant(dyn, stiction=False, parameters=part)
-        runs = simulate(plant, law, reference, duration, dt, q0=q0, qd0=qd0, integrator=integrator)
-        assert isinstance(runs, Runs)
-        numbers = runs.largest_error(after), runs.rms_error(after), np.abs(runs.tau).max(axis=-2)
-        lost = runs.statuses != Status.FINISHED
-        kept.append([*(np.where(lost[:, None], np.inf, each) for each in numbers), lost])
+    body = plant if isinstance(plant, Plant) else Plant(plant)
+    nominal, varied = true_arm(body)
+    if varied:
+        raise NotApplicable("a batch of plants", where="monte_carlo", expected="one nominal arm")
+    body = replace(body, model=nominal, payload=0.0, parameters={}, stiction=bool(body.stiction))
+    drawn, masses = _drawn(body.robot, samples, mass, com, friction, np.random.default_rng(seed))
+    together, kept = TOGETHER, []
+    first = 0
+    while first < samples:
+        part = {name: values[first : first + together] for name, values in drawn.items()}
+        part = {name: values[0] for name, values in part.items()} if together == 1 else part
+        try:
+            run = simulate(replace(body, parameters=part), law, reference, duration, **settings)
+        except NotApplicable:
+            if together == 1:
+                raise
+            together = 1  # pushes, sensors and laws that cannot be compiled are simulated arm by arm
+            continue
+        kept.append(_statistics(run, after))
+        first += together
         if progress is not None:
-            progress("simulating", min(1.0, (first + TOGETHER) / samples))
-    names = tuple(joint.name for joint in dyn.robot.joints)
-    largest, rms, torque, unstable = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    return MonteCarlo(names, law.summary, after, largest, rms, torque, unstable, masses)
+            progress("simulating arms with random errors", min(1.0, first / samples))
+    largest, rms, torque, lost = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    spread = {"mass": mass, "com": com, "friction": friction}
+    names = tuple(joint.name for joint in body.robot.joints)
+    return MonteCarlo(names, law.summary, after, spread, largest, rms, torque, lost, masses)
+
+
+def _statistics(run: Run, after: float) -> list[Array]:
+    """(samples, n) of each of STATISTICS, infinite where a motion was not completed, and (samples,) which were not."""
+    if not run.ok and not isinstance(run, Runs):
+        return [*(np.full((1, run.tau.shape[1]), np.inf) for _ in STATISTICS), np.array([True])]
+    numbers = run.largest_error(after), run.rms_error(after), np.abs(run.tau).max(axis=-2)
+    lost = run.statuses != Status.FINISHED if isinstance(run, Runs) else np.array([False])
+    return [*(np.where(lost[:, None], np.inf, np.atleast_2d(each)) for each in numbers), lost]
 
 
 def _drawn(
@@ -243,16 +265,3 @@ def _spread_about(c: Array) -> Array:
     """(6, samples) the inertia tensors of unit masses at c, (samples, 3): XX XY XZ YY YZ ZZ."""
     x, y, z = c.T
     return np.array([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y])
-
-
-def comparison(runs: Mapping[str, Run], after: float = 0.0) -> str:
-    """A table of the largest errors of several runs, joint by joint."""
-    first = next(iter(runs.values()))
-    width = max(map(len, runs)) + 2
-    lines = [f"{'largest error' + (f' after {after:g} s' if after else ''):<{width}}"
-             + "".join(f"{name:>12}" for name in first.joints)]  # fmt: skip
-    for name, run in runs.items():
-        numbers = run.largest_error(after) if run.duration >= after else np.full(len(first.joints), np.nan)
-        end = "" if run.ok else f"   {run.status.name.lower()} {run.detail}"
-        lines.append(f"{name:<{width}}" + "".join(f"{x:>12.3g}" for x in numbers) + end)
-    return "\n".join(lines)

@@ -111,9 +111,9 @@ def _map(c: Case) -> None:
     close(drawn.values[:, 0], analysis.payload_capability(c.dyn, drawn.q, tau_max=TAU_MAX))
 
 
-@cell("analysis.summary")
+@cell("analysis.analyse")
 def _summary(c: Case) -> None:
-    found = analysis.summary(c.dyn, c.q)
+    found = analysis.analyse(c.dyn, c.q)
     close(found.gravity, c.held)
     close(found.inertia, np.diag(c.M))
 

@@ -12,9 +12,9 @@ import numpy as np
 import armdyn
 from armdyn import control, mechanics
 from armdyn.errors import FeatureError
-from armdyn.identification.samples import Samples
+from armdyn.identification.log.samples import Samples
 from armdyn.robot import Robot
-from armdyn.simulation import simulate
+from armdyn.simulation import Solver, simulate
 from support.energy_model import EnergyModel
 
 KP, KD = 40.0, 9.0
@@ -119,8 +119,8 @@ class Case:
 
     def simulated(self) -> tuple[Any, Any]:
         """Links after some steps under PD control, by `simulate` and by the second model."""
-        law, still = control.PID(KP, KD), {"q0": self.q, "qd0": self.qd, "integrator": "rk4"}
-        run = simulate(self.dyn, law, self.q + 0.2, STEP * STEPS, STEP, **still)
+        law, solver = control.PID(KP, KD), Solver(dt=STEP, integrator="rk4")
+        run = simulate(self.dyn, law, self.q + 0.2, STEP * STEPS, q0=self.q, qd0=self.qd, solver=solver)
         return run.q[-1][: self.n], _marched(self)
 
     def difference(self, function: Callable[[Any], Any], at: Any, along: Any) -> Any:

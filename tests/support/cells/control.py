@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 
 import armdyn
 from armdyn import control
-from armdyn.control.law import Desired
+from armdyn.control.base import Desired
 from armdyn.parameters.standard import INERTIAL, with_standard_parameters
 from armdyn.robot.parts import Limits
 from support.cells.case import KD, KP, TAU_MAX, Case, cell, close, refusal

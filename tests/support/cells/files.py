@@ -12,24 +12,24 @@ import numpy as np
 
 import armdyn
 from armdyn import sweeps
+from armdyn.browser import serve
+from armdyn.browser.robot_queries import RobotQueries
+from armdyn.codegen.export_files import texts
 from armdyn.errors import MissingExtra
-from armdyn.export.export_files import texts
 from armdyn.robot.random import random_robot
-from armdyn.studio import serve
-from armdyn.studio.answers import Answers
 from support.cells.case import CELLS, DIFFERENCES, Case, Check, cell, close, refusal
 from support.energy_model import EnergyModel
 
 
-@cell("export.model")
+@cell("codegen.model")
 def _export(c: Case) -> None:
-    _run(c, next(iter(texts(armdyn.export.model(c.robot, ("inverse_dynamics",)), "python").values())))
+    _run(c, next(iter(texts(armdyn.codegen.model(c.robot, ("inverse_dynamics",)), "python").values())))
 
 
-@cell("export.write")
+@cell("codegen.write")
 def _write(c: Case) -> None:
     with TemporaryDirectory() as folder:
-        written = armdyn.export.write(c.robot, "python", folder, ("inverse_dynamics",))
+        written = armdyn.codegen.write(c.robot, "python", folder, ("inverse_dynamics",))
         _run(c, written[0].read_text(encoding="utf-8"))
 
 
@@ -123,12 +123,12 @@ def _sweep(c: Case) -> None:
     close(found.results, held)
 
 
-@cell("studio.serve")
+@cell("browser.serve")
 def _studio(c: Case) -> None:
     try:
         served = serve(c.robot)
     except armdyn.errors.MissingExtra:  # after the features were compared
-        answers = Answers(c.robot)
+        answers = RobotQueries(c.robot)
     else:
         answers = served.answers
         served.stop()

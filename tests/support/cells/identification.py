@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from armdyn import identification, parameters
-from armdyn.identification.excitation import Search
-from armdyn.identification.harmonics import Harmonics
+from armdyn.identification.excitation.excite import Search
+from armdyn.identification.excitation.harmonics import Harmonics
 from support.cells.case import Case, cell, close, refusal
 from support.cells.equations import check_base
 
@@ -55,11 +55,11 @@ def _select(c: Case) -> None:
     assert max(each.best.sigma for each in found.joints) < (0.3 if other else 1e-6)  # other laws than those tried
 
 
-@cell("identification.identify_payload")
+@cell("identification.payload")
 def _identify_payload(c: Case) -> None:
     bare = c if "static_friction" not in c.robot.features else Case(c.robot.without("static_friction"))
     heavy = Case(bare.robot.with_payload(2.0, (0.03, 0.02, 0.05)))
-    found = identification.identify_payload(c.robot, heavy.samples, bare.samples)
+    found = identification.payload(c.robot, heavy.samples, bare.samples)
     assert abs(found.mass - 2.0) < 1e-3
 
 
@@ -74,11 +74,11 @@ def _identifiable(c: Case) -> None:
         close(base.matrix @ whole, np.zeros(base.count), 1e-9)
 
 
-@cell("identification.identify_stiffness")
+@cell("identification.stiffness")
 def _stiffness(c: Case) -> None:
     """Motor torques of the second model along any motion of links and motors: links do not enter them."""
     if not c.dyn.coordinates.doubled:
-        assert "elastic" in str(refusal(lambda: identification.identify_stiffness(c.robot, {})))
+        assert "elastic" in str(refusal(lambda: identification.stiffness(c.robot, {})))
         return
     t = np.arange(0, 8, 0.01)
     random = np.random.default_rng(2)
@@ -88,7 +88,7 @@ def _stiffness(c: Case) -> None:
     motors = list(c.dyn.coordinates.motors)
     tau = np.array([c.model.inverse_dynamics(*state)[motors] for state in zip(x, xd, xdd, strict=True)])
     log = {"t": t, "q": x[:, : c.n], "theta": x[:, motors], "tau": tau}
-    for found in identification.identify_stiffness(c.robot, log).joints:
+    for found in identification.stiffness(c.robot, log).joints:
         joint = next(joint for joint in c.robot.joints if joint.name == found.name)
         close(found.stiffness / joint.elastic.stiffness, 1, 1e-3)  # of the low-pass
 

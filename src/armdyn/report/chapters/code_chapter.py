@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from armdyn.codegen import DEFAULT, model
+from armdyn.codegen.export_files import save, texts
 from armdyn.errors import PhysicsError
-from armdyn.export import DEFAULT, model
-from armdyn.export.export_files import save, texts
 from armdyn.report.chapters.chapter import Chapter, File
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html

@@ -16,6 +16,7 @@ from armdyn.report.pages import html
 from armdyn.robot.limits import UNITS
 from armdyn.robot.robot import Robot
 from armdyn.simulation.run import Run
+from armdyn.simulation.settings import Solver
 from armdyn.simulation.studies import imperfect_models
 from armdyn.tables import Column, Section
 
@@ -32,7 +33,9 @@ def tracking(subject: Subject) -> Chapter:
     cycle = subject.motion.trajectory
     robot, dyn = subject.robot, subject.dyn
     subject.say("tracking under control")
-    runs = imperfect_models(dyn, ComputedTorque(dyn, KP, KD), cycle, dt=STEP, masses=MASSES, duration=cycle.duration)
+    runs = imperfect_models(
+        dyn, ComputedTorque(dyn, KP, KD), cycle, masses=MASSES, duration=cycle.duration, solver=Solver(dt=STEP)
+    )
     full = runs["full model"]
     words = (
         "The motion above under computed torque (Khalil sec. 9.4): the controller's model cancels the dynamics of the "

@@ -22,22 +22,13 @@ from armdyn.analysis.ellipsoids import (
     velocity_ellipsoid,
 )
 from armdyn.analysis.workspace_map import WorkspaceMap
-from armdyn.control.law import SingularTask
+from armdyn.control.base import SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable, ShapeError
+from armdyn.kinematics.scene import PALETTE, skeleton
 from armdyn.kinematics.task_rows import LINEAR, joint_array
 from armdyn.motion.sampling import dynamics_of
-from armdyn.report.figures.robot_figures import (
-    BASE,
-    LINK,
-    PRISMATIC,
-    REVOLUTE,
-    draw_gravity,
-    draw_robot,
-    points_of,
-    size_of,
-    skeleton,
-)
+from armdyn.report.figures.robot_figures import draw_gravity, draw_robot
 from armdyn.report.figures.style import FAINT, GREY, INK, framed_axes, new_figure
 from armdyn.robot import Robot
 from armdyn.robot.limits import required_torque_limits
@@ -113,8 +104,13 @@ def gravity_figure(
             shapes.append((text, TEXT, "with gravity, by Siciliano (7.148)"))
         _in_plane(axes, dyn.robot, at, shapes, UNIT["acceleration"])
         axes.set_title(name, color=INK, fontsize=10)
-    figure.suptitle(f"{dyn.robot.name}: accelerations of the tool by torques of norm {tau_max:g} N m", x=0.02,
-                    ha="left", fontsize=12, color=INK)  # fmt: skip
+    figure.suptitle(
+        f"{dyn.robot.name}: accelerations of the tool by torques of norm {tau_max:g} N m",
+        x=0.02,
+        ha="left",
+        fontsize=12,
+        color=INK,
+    )
     figure.subplots_adjust(left=0.07, right=0.99, bottom=0.2, top=0.86, wspace=0.2)
     return figure
 
@@ -234,18 +230,21 @@ def _nice(x: float) -> float:
 
 def _in_plane(axes: Any, robot: Robot, q: Array, shapes: list[tuple[Any, str, str]], unit: str) -> None:
     plane = [LINEAR.index(row) for row in shapes[0][0].rows]
-    joints, segments, tool = skeleton(robot, q)
-    size = size_of(points_of(joints, segments, tool))
-    for start, end in segments:
+    arm = skeleton(robot, q)
+    size = arm.size
+    for start, end in arm.segments:
         axes.plot(
-            *zip(start[plane], end[plane], strict=True), color=LINK, linewidth=5, solid_capstyle="round", zorder=2
+            *zip(start[plane], end[plane], strict=True),
+            color=PALETTE["link"],
+            linewidth=5,
+            solid_capstyle="round",
+            zorder=2,
         )
-    for kind, p, _ in joints:
-        color, shape = (REVOLUTE, "o") if kind == "revolute" else (PRISMATIC, "s")
-        axes.plot(*p[plane], shape, color=color, markersize=9, zorder=3)
+    for kind, p, _ in arm.joints:
+        axes.plot(*p[plane], "s" if kind == "prismatic" else "o", color=PALETTE[kind], markersize=9, zorder=3)
     base = np.array([float(x) for x in robot.base.xyz])[plane]
-    axes.plot(*base, marker=(3, 0, 0), color=BASE, markersize=17, zorder=1)
-    tip, scale = tool[:3, 3][plane], _scale(shapes, size)
+    axes.plot(*base, marker=(3, 0, 0), color=PALETTE["base"], markersize=17, zorder=1)
+    tip, scale = arm.tool[:3, 3][plane], _scale(shapes, size)
     for k, (shape, color, label) in enumerate(shapes):
         outline = tip + scale * _outline(shape, 1.2 * size / scale)
         style = {"color": color, "linewidth": 1.8, "zorder": 5 + k, "linestyle": "-" if k == 0 else "--"}
@@ -263,8 +262,9 @@ def _in_plane(axes: Any, robot: Robot, q: Array, shapes: list[tuple[Any, str, st
     framed_axes(axes)
     draw_gravity(axes, robot, plane)
     if any(label for _, _, label in shapes):
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), fontsize=8.5, frameon=False, labelcolor=INK,
-                    ncols=2)  # fmt: skip
+        axes.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.13), fontsize=8.5, frameon=False, labelcolor=INK, ncols=2
+        )
 
 
 def _outline(shape: Ellipsoid | Polytope, longest: float) -> Array:
@@ -284,10 +284,10 @@ def _outline(shape: Ellipsoid | Polytope, longest: float) -> Array:
 def _in_space(axes: Any, robot: Robot, q: Array, shapes: list[tuple[Any, str, str]], unit: str) -> None:
     from matplotlib.lines import Line2D
 
-    joints, segments, tool = skeleton(robot, q)
-    size = size_of(points_of(joints, segments, tool))
+    arm = skeleton(robot, q)
+    size = arm.size
     draw_robot(axes, robot, q)
-    tip, scale = tool[:3, 3], _scale(shapes, size)
+    tip, scale = arm.tool[:3, 3], _scale(shapes, size)
     marks = []
     for k, (shape, color, label) in enumerate(shapes):
         if isinstance(shape, Ellipsoid):
@@ -298,11 +298,25 @@ def _in_space(axes: Any, robot: Robot, q: Array, shapes: list[tuple[Any, str, st
             marks.append(Line2D([], [], color=color, linewidth=4, alpha=0.7, label=label))
     _widen(axes, shapes, tip, scale, size)
     bar = _nice(0.3 * size / scale)
-    axes.text2D(0.5, -0.02, f"{bar * scale:.2g} m drawn = {bar:g} {unit}", transform=axes.transAxes, ha="center",
-                color=INK, fontsize=9)  # fmt: skip
+    axes.text2D(
+        0.5,
+        -0.02,
+        f"{bar * scale:.2g} m drawn = {bar:g} {unit}",
+        transform=axes.transAxes,
+        ha="center",
+        color=INK,
+        fontsize=9,
+    )
     if marks:
-        axes.legend(handles=marks, loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=2, frameon=False,
-                    fontsize=8.5, labelcolor=INK)  # fmt: skip
+        axes.legend(
+            handles=marks,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.02),
+            ncols=2,
+            frameon=False,
+            fontsize=8.5,
+            labelcolor=INK,
+        )
 
 
 def _ball(axes: Any, shape: Ellipsoid, color: str, tip: Array, scale: float, longest: float, alpha: float) -> None:

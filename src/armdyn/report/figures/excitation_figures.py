@@ -10,7 +10,7 @@ from armdyn.motion.sampling import sample_times, states
 from armdyn.report.figures.style import DARK, FAINT, color, new_figure, open_axes
 
 if TYPE_CHECKING:
-    from armdyn.identification.excitation import Excitation
+    from armdyn.identification.excitation.excite import Excitation
 
 PANELS = ("position, relative to mid-range", "velocity", "acceleration", "torque")
 

@@ -1,4 +1,4 @@
-"""The robot drawn in space at a configuration, and its skeleton."""
+"""The robot drawn in space at a configuration."""
 
 from __future__ import annotations
 
@@ -8,22 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.mechanics.closed_chain import all_positions
-from armdyn.mechanics.kinematics import link_poses
+from armdyn.kinematics.scene import PALETTE, TOOL_AXES, skeleton
 from armdyn.report.figures.style import INK, as_svg, new_figure
-from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
-LINK, REVOLUTE, PRISMATIC, BASE = "#6f8fc0", "#e58a3c", "#2a9d8f", "#8a93a3"
-GRAVITY = "#8a5cc2"
-BALL = "#c2566e"
-"""Ball and universal joints that close loops."""
-AXES = ("#d64545", "#3a9d4a", "#3b6fd4")
 _SIDES = 14
 _PANELS = 2
-_FEWEST = 3
-"""Joints from the base to a platform."""
 
 
 def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
@@ -43,7 +34,7 @@ def two_views(robot: Robot, shown: Mapping[str, Array]) -> list[str]:
     names = list(shown)
     if len(names) <= _PANELS:
         return names
-    return [names[0], max(names[1:], key=lambda name: size_of(points_of(*skeleton(robot, shown[name]))))]
+    return [names[0], max(names[1:], key=lambda name: skeleton(robot, shown[name]).size)]
 
 
 def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
@@ -52,33 +43,33 @@ def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     R = upright(robot)
-    joints, segments, tool = skeleton(robot, q)
-    joints = [(kind, R @ p, R @ z) for kind, p, z in joints]
-    segments = [(R @ start, R @ end) for start, end in segments]
-    tool = np.vstack([R @ tool[:3], tool[3:]])
-    points = points_of(joints, segments, tool)
+    arm = skeleton(robot, q)
+    joints = [(kind, R @ p, R @ z) for kind, p, z in arm.joints]
+    segments = [(R @ start, R @ end) for start, end in arm.segments]
+    tool = R @ arm.tool[:3]
+    points = arm.points @ R.T
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
-    size = size_of(points)
+    size = float(np.ptp(points, axis=0).max()) or 1.0
     thick = 0.024 * size
     faces: list[Array] = []
     colors: list[str] = []
     for start, end in segments:
         tube = _tube(start, end, 0.6 * thick)
         faces += tube
-        colors += [LINK] * len(tube)
+        colors += [PALETTE["link"]] * len(tube)
     for kind, p, z in joints:
         if kind in ("spherical", "universal"):
-            solid, color = _tube(p - 1.2 * thick * z, p + 1.2 * thick * z, 1.2 * thick), BALL
+            solid = _tube(p - 1.2 * thick * z, p + 1.2 * thick * z, 1.2 * thick)
         elif kind == "revolute":
-            solid, color = _tube(p - 1.8 * thick * z, p + 1.8 * thick * z, 1.35 * thick), REVOLUTE
+            solid = _tube(p - 1.8 * thick * z, p + 1.8 * thick * z, 1.35 * thick)
         else:
-            solid, color = _box(p, z, thick), PRISMATIC
+            solid = _box(p, z, thick)
         faces += solid
-        colors += [color] * len(solid)
+        colors += [PALETTE[kind]] * len(solid)
     base = R @ np.array([float(x) for x in robot.base.xyz])
     disc = _tube(base - [0, 0, thick], base, 3 * thick)
     faces += disc
-    colors += [BASE] * len(disc)
+    colors += [PALETTE["base"]] * len(disc)
     axes.add_collection3d(
         Poly3DCollection(
             _even(faces),
@@ -89,14 +80,23 @@ def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
             lightsource=LightSource(225, 50),
         )
     )
-    for axis, color in enumerate(AXES):
+    for axis, color in enumerate(TOOL_AXES):
         tip = tool[:3, 3] + 0.14 * size * tool[:3, axis]
         axes.plot(*zip(tool[:3, 3], tip, strict=True), color=color, linewidth=2, zorder=10)
     _floor(axes, middle, size, float(min(points[:, 2].min(), base[2])) - thick)
     if any(float(x) for x in robot.gravity):
         top = middle + 0.5 * size
-        axes.quiver(*top, 0, 0, -0.2 * size, color=GRAVITY, linewidth=1.8, arrow_length_ratio=0.35)
-        axes.text(top[0], top[1], top[2] + 0.03 * size, "g", color=GRAVITY, fontsize=10, ha="center", style="italic")
+        axes.quiver(*top, 0, 0, -0.2 * size, color=PALETTE["gravity"], linewidth=1.8, arrow_length_ratio=0.35)
+        axes.text(
+            top[0],
+            top[1],
+            top[2] + 0.03 * size,
+            "g",
+            color=PALETTE["gravity"],
+            fontsize=10,
+            ha="center",
+            style="italic",
+        )
     axes.view_init(elev=20, azim=_azimuth(points))
     axes.set_axis_off()
 
@@ -138,19 +138,19 @@ def draw_gravity(axes: Any, robot: Robot, plane: Sequence[int]) -> None:
     if way[1] > abs(way[0]):
         axes.invert_yaxis()
         way = way * [1, -1]
-    axes.annotate("g", xy=(0.95, 0.83), xycoords="axes fraction", xytext=-26 * way / strength,
-                  textcoords="offset points", ha="center", va="center", color=GRAVITY, style="italic", fontsize=10,
-                  arrowprops={"arrowstyle": "-|>", "color": GRAVITY, "linewidth": 1.6})  # fmt: skip
-
-
-def points_of(joints: list[tuple[str, Array, Array]], segments: list[tuple[Array, Array]], tool: Array) -> Array:
-    """(k, 3) corners of a skeleton."""
-    return np.array([p for segment in segments for p in segment] + [p for _, p, _ in joints] + [tool[:3, 3]])
-
-
-def size_of(points: Array) -> float:
-    """The longest side of the box around the points, m; 1 if there is none."""
-    return float(np.ptp(points, axis=0).max()) or 1.0
+    axes.annotate(
+        "g",
+        xy=(0.95, 0.83),
+        xycoords="axes fraction",
+        xytext=-26 * way / strength,
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        color=PALETTE["gravity"],
+        style="italic",
+        fontsize=10,
+        arrowprops={"arrowstyle": "-|>", "color": PALETTE["gravity"], "linewidth": 1.6},
+    )
 
 
 def _azimuth(points: Array) -> float:
@@ -161,62 +161,6 @@ def _azimuth(points: Array) -> float:
     _, axes = np.linalg.eigh(flat.T @ flat)
     across = math.degrees(math.atan2(axes[1, 1], axes[0, 1])) - 90
     return (across + 180) % 180 - 180 + 25
-
-
-def skeleton(robot: Robot, q: Array) -> tuple[list[tuple[str, Array, Array]], list[tuple[Array, Array]], Array]:
-    """Joints as (kind, origin, axis), rigid segments between them, and the pose of the tool; all in the world.
-
-    The joints that close loops come last, with the kinds of loops.
-    """
-    q, loops = all_positions(robot, q), robot.loops
-    robot = robot.opened
-    poses = [pose.array().astype(float) for pose in link_poses(robot, [float(x) for x in q])]
-    base = np.asarray(robot.base.pose().array(), dtype=float)
-    joints: list[tuple[str, Array, Array]] = []
-    segments: list[tuple[Array, Array]] = []
-    unseen = _platforms(robot) if loops else set()
-    for link, T in zip(robot.links, poses, strict=True):
-        if link.index in unseen:
-            continue
-        joints.append((link.kind, T[:3, 3], T[:3, 2]))
-        if link.parent == WORLD:
-            segments.append((base[:3, 3], T[:3, 3]))
-        else:
-            start = poses[link.parent]
-            # A prismatic joint is drawn along its travel: from the parent's joint to its zero, then along its axis.
-            foot = (start @ _homogeneous(link.placement.p))[:3]
-            segments += [(start[:3, 3], foot), (foot, T[:3, 3])]
-    for loop in loops:
-        for body, placement in ((loop.first, loop.first_placement), (loop.second, loop.second_placement)):
-            held = robot.frame(body)
-            end = np.asarray((held.pose @ placement.pose()).array(), dtype=float)
-            T = end if held.link == WORLD else poses[held.link] @ end
-            segments.append((base[:3, 3] if held.link == WORLD else poses[held.link][:3, 3], T[:3, 3]))
-        joints.append((loop.kind, T[:3, 3], T[:3, 2]))
-    frame = robot.frame("tool")
-    local = np.asarray(frame.pose.array(), dtype=float)
-    tool = local if frame.link == WORLD else poses[frame.link] @ local
-    if frame.link != WORLD:
-        segments.append((poses[frame.link][:3, 3], tool[:3, 3]))
-    return joints, [(a, b) for a, b in segments if np.linalg.norm(a - b) > 0], tool
-
-
-def _platforms(robot: Robot) -> set[int]:
-    """Joints that only say where a platform is: passive ones from the base, three at least, up to the first mass."""
-    found: set[int] = set()
-    for first in robot.links:
-        chain = [first] if first.parent == WORLD and not first.revolute and robot.joints[first.index].passive else []
-        while chain and float(chain[-1].inertia.mass) == 0:
-            below = [link for link in robot.links if link.parent == chain[-1].index]
-            if len(below) != 1 or not robot.joints[below[0].index].passive:
-                break
-            chain.append(below[0])
-        found |= {link.index for link in chain} if len(chain) >= _FEWEST else set()
-    return found
-
-
-def _homogeneous(p: Any) -> Array:
-    return np.array([*(float(x) for x in p), 1.0])
 
 
 def _across(z: Array) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import unknown_name
+from armdyn.files import writing
 from armdyn.typing import Array
 
 COLORS = ("#3b6fd4", "#e58a3c", "#2a9d8f", "#d64545", "#8a5cc2", "#6b7280", "#b8860b", "#1f9bd1", "#c2528b", "#4d7c0f")
@@ -118,6 +119,13 @@ def journal(figure: Any, size: str = "column") -> Any:
     figure.set_layout_engine("constrained")
     figure.set_size_inches(JOURNAL[size], old_height * (0.35 + 0.65 * factor))
     return figure
+
+
+def save_figure(figure: Any, path: str | Path, size: str | None = None) -> Path:
+    """Write a figure completely or not at all and return its path; see `write`."""
+    with writing(path) as part:
+        write(figure, part, size)
+    return Path(path)
 
 
 def write(figure: Any, path: Path, size: str | None = None) -> None:

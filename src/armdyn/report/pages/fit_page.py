@@ -11,10 +11,10 @@ import numpy as np
 from armdyn.dynamics import compile as compiled
 from armdyn.files import write_text
 from armdyn.findings import Checkup
-from armdyn.identification.filters import decimated
-from armdyn.identification.fit import Fit
-from armdyn.identification.identifiability import Identifiability
-from armdyn.identification.validation import Validation
+from armdyn.identification.fit.identifiability import Identifiability
+from armdyn.identification.fit.identify import Fit
+from armdyn.identification.fit.validation import Validation
+from armdyn.identification.log.filters import decimated
 from armdyn.parameters import physical_consistency
 from armdyn.parameters.consistency import LinkConsistency
 from armdyn.report.figures.charts import Line, Panel, chart

@@ -1,0 +1,1 @@
+"""What only the public bridges `armdyn.casadi`, `armdyn.jax` and `armdyn.torch` need."""

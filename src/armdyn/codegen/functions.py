@@ -1,0 +1,212 @@
+"""What is exported: quantities of Dynamics as graphs, with the words that document them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Literal
+
+from armdyn.codegen.labels import labels_of
+from armdyn.codegen.naming import checked_prefix, file_stem, identifier
+from armdyn.dynamics import Dynamics, compile
+from armdyn.dynamics.looped_programs import recipe_and_tables, varying_numbers
+from armdyn.dynamics.quantities import QUANTITIES, Definition
+from armdyn.errors import ArmdynError, unknown_name
+from armdyn.graph import Graph, Node, Operations
+from armdyn.graph.angle import natural_order
+from armdyn.graph.program import StraightLine, straight_line
+from armdyn.graph.structure import Port, ports
+from armdyn.kernels.link_loops import Recipe
+from armdyn.kernels.looped_kernel import Tables, operations_of, ports_of
+from armdyn.kernels.ports import Ports
+from armdyn.robot import Robot
+from armdyn.robot.coordinates import coordinates
+from armdyn.robot.features import CLOSED, FREE, LOSSY, takes
+from armdyn.robot.parts import Kind
+
+Real = Literal["double", "float"]
+"""The type of numbers in C."""
+PARAMETERS = "parameters"
+"""The argument that holds the named parameters, where they are kept."""
+
+
+DEFAULT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "pose", "jacobian")
+"""What is exported by default."""
+
+
+@dataclass(frozen=True)
+class Loops:
+    """A function as loops over the links, for languages that have them: the steps, and the robot's numbers.
+
+    varying: numbers of the links that depend on `parameters`, by row and column.
+    """
+
+    recipe: Recipe
+    tables: Tables
+    varying: Mapping[tuple[int, int], Node] = field(default_factory=dict)
+    parameters: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True)
+class Function:
+    """One quantity to be written: its row of the table, its graph, names for intermediates; or loops over links."""
+
+    definition: Definition
+    traced: Callable[[], Graph]
+    labelled: Callable[[Graph], Mapping[Node, str]]
+    loops: Loops | None = None
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @cached_property
+    def graph(self) -> Graph:
+        """What straight-line code is written from."""
+        return self.traced()
+
+    @cached_property
+    def labels(self) -> Mapping[Node, str]:
+        """Names for intermediates of the graph."""
+        return self.labelled(self.graph)
+
+    @cached_property
+    def _looped_ports(self) -> Ports | None:
+        return None if self.loops is None else ports_of(self.loops.recipe, len(self.loops.tables.parents))
+
+    @cached_property
+    def inputs(self) -> tuple[Port, ...]:
+        """The arguments."""
+        if not self._looped_ports or not self.loops:
+            return ports(self.graph.inputs, "input")
+        kept = {PARAMETERS: self.loops.parameters} if self.loops.parameters else {}
+        return (*self._looped_ports.inputs, *ports(kept, "input"))
+
+    @cached_property
+    def outputs(self) -> tuple[Port, ...]:
+        """The results."""
+        if not self._looped_ports:
+            return ports(self.graph.outputs, "output")
+        found = zip(self._looped_ports.outputs, self.definition.results, strict=True)
+        return tuple(replace(port, name=name) for port, name in found)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of the arguments."""
+        return tuple(port.name for port in self.inputs)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Names of arguments and results."""
+        return (*self.arguments, *(port.name for port in self.outputs))
+
+    @cached_property
+    def operations(self) -> Operations:
+        """Operations of one call."""
+        return operations_of(self.loops.recipe, self.loops.tables) if self.loops else self.graph.operations
+
+    def program(self, reserved: frozenset[str] = frozenset()) -> StraightLine:
+        """The straight-line program; reserved: names that no variable may have."""
+        taken = {*reserved, *(port.name for port in (*self.inputs, *self.outputs))}
+        return straight_line(self.graph, self.labels, lambda name: identifier(name, reserved), taken)
+
+    def words(self, name: str) -> str:
+        """What an argument or a result is, with its unit."""
+        return "named parameters of the robot" if name == PARAMETERS else self.definition.words(name)
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is written: a robot in numbers, its functions, and the named parameters that stay arguments."""
+
+    robot: Robot
+    prefix: str
+    functions: tuple[Function, ...]
+    parameters: tuple[Node, ...] = ()
+    real: Real = "double"
+
+    @cached_property
+    def axes(self) -> tuple[tuple[str, Kind], ...]:
+        """(name, kind) of what every array has an entry for: joints, then motors of elastic joints."""
+        where, joints = coordinates(self.robot), self.robot.joints
+        kinds = where.joined([joint.kind for joint in joints], [joint.kind for joint in joints])
+        return tuple(zip(where.names, kinds, strict=True))
+
+    def positions(self, clean: Callable[[str], str]) -> str:
+        """The order of q, where it has more entries than the other arrays: free and ball joints. Else empty."""
+        if not self.robot.compounds:
+            return ""
+        names = "; ".join(f"{i} {clean(name)}" for i, name in enumerate(self.robot.position_names, 1))
+        return f"Positions q, with quaternions of any length but zero: {names}."
+
+    @cached_property
+    def defaults(self) -> tuple[float, ...]:
+        """Values of the parameters in the robot's file."""
+        return tuple(float(self.robot.parameters[node.value]) for node in self.parameters)
+
+
+def applicable(robot: Robot) -> tuple[str, ...]:
+    """All functions that take every feature of the robot into account."""
+    return tuple(name for name, row in QUANTITIES.items() if set(robot.features) <= row.takes)
+
+
+@takes(*CLOSED, "elastic", *LOSSY, *FREE)
+def model(
+    robot: Robot | Dynamics,
+    functions: Iterable[str] = DEFAULT,
+    prefix: str | None = None,
+    *,
+    parameters: bool = False,
+    loops: bool = False,
+) -> Model:
+    """The functions to export.
+
+    robot: with at least one movable joint; or its Dynamics, which keep the graphs that they have traced.
+    functions: names from QUANTITIES.
+    prefix: begins the names of files and C functions (default: from the robot's name).
+    parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
+    loops: write loops over the links, where there is such code for a function; with parameters of inertias alone.
+
+    Raises UnknownName for an unknown function, ArmdynError for a prefix that cannot be a name.
+    """
+    names = tuple(dict.fromkeys(functions))
+    for name in names:
+        if name not in QUANTITIES:
+            raise unknown_name("function", name, QUANTITIES, where="export")
+    if not names:
+        raise ArmdynError("no function to export", where="export", expected=f"some of: {', '.join(QUANTITIES)}")
+    dynamics = compile(robot) if isinstance(robot, Robot) else robot
+    stem = file_stem(dynamics.robot.name) if prefix is None else checked_prefix(prefix)
+    looped = {name: _loops(dynamics.robot, name, parameters) if loops else None for name in names}
+    graphs = {name: dynamics.graph(name, parameters=parameters) for name in names if not looped[name]}
+    kept = {node for graph in graphs.values() for node in graph.parameters}
+    kept |= {node for steps in looped.values() if steps for node in _parameters(steps)}
+    free = tuple(sorted(kept, key=natural_order))
+    if free:
+        graphs = {name: replace(graph, inputs={**graph.inputs, PARAMETERS: free}) for name, graph in graphs.items()}
+    values = {node: float(dynamics.robot.parameters[node.value]) for node in free}
+    other = dynamics.robot.constrained or dynamics.robot.compounds or dynamics.coordinates.doubled
+
+    def labels(name: str, graph: Graph) -> Mapping[Node, str]:
+        """Names of a tree's recursion."""
+        return {} if other else labels_of(graph, dynamics.view(name, parameters=parameters), values)
+
+    entries = []
+    for name in names:
+        steps = looped[name]
+        traced = partial(dynamics.graph, name) if steps else partial(graphs.__getitem__, name)
+        steps = replace(steps, parameters=free) if steps else None
+        entries.append(Function(QUANTITIES[name], traced, partial(labels, name), steps))
+    return Model(dynamics.robot, stem, tuple(entries), free)
+
+
+def _loops(robot: Robot, name: str, parameters: bool) -> Loops | None:
+    """The loops of a quantity; None if there are none, or none with parameters."""
+    found = recipe_and_tables(robot, name, plain=True)
+    varying = varying_numbers(robot, found[0]) if found and parameters else {}
+    return Loops(*found, varying) if found and varying is not None else None
+
+
+def _parameters(steps: Loops) -> tuple[Node, ...]:
+    return Graph({}, {"numbers": tuple(steps.varying.values())}).parameters

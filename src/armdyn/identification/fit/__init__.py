@@ -1,0 +1,1 @@
+"""The fit: rows, estimators, bands, validation, delivery."""

@@ -1,0 +1,1 @@
+"""Friction: the terms that identification can find."""

@@ -1,0 +1,1 @@
+"""Logs: reading them, and making evenly sampled motion and torques of them."""

@@ -1,0 +1,1 @@
+"""What an arm carries, and how elastic its joints are."""

@@ -1,0 +1,1 @@
+"""From machine code to Python functions: one sample, batches, keywords and errors."""

@@ -1,0 +1,276 @@
+"""The fast path for a batch: arrays (samples, ...) without gaps go to `@loop` without a detour through Python.
+
+Around a kernel's loop, NumPy's own machinery, the choice of a variant and the look for NaN cost as much as a thousand
+samples of a small arm. `@many` does the same in machine code for the usual call: every input an array of doubles
+with one more axis than a single sample has, all of the same length, results new or given by `out=`. What it cannot
+take, and what gives a result that is not finite, it leaves to the Python function, which explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armdyn.graph.structure import Port
+from armdyn.kernels.call.single import (
+    ALIGNED,
+    CONTIGUOUS,
+    DATA,
+    DESCR,
+    DIMS,
+    FLAGS,
+    NDIM,
+    TYPE,
+    WRITEABLE,
+    Fixed,
+    new_array,
+)
+from armdyn.kernels.ir_writer import ONCE
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter
+from armdyn.kernels.ports import Ports
+
+SUMS = 4
+"""Sums side by side: an addition takes as many cycles."""
+
+
+def many(ports: Ports, shapes: Fixed) -> str:
+    """`ptr @many(ptr args, i64 count, ptr names)`: the result, or null if the call is not one of the usual kind.
+
+    It may be called from another module. Tests stand together and branches are few: with little effort LLVM keeps no
+    value in a register from one block to the next.
+    """
+    w = LoopWriter()
+    inputs, count = len(ports.inputs), len(ports.all)
+    w.label("entry")
+    cores = sum(len(port.shape) for port in ports.all)
+    for name, size in (("made", count), ("pointers", count), ("steps", count + cores), ("dims", 1), ("shape", 3)):
+        w.do(f"%{name} = alloca [{size} x i64], align 8")
+    _require(w, [w.put(f"icmp eq i64 %count, {inputs}")])
+    given = [w.load("ptr", w.offset("%args", 8 * i)) for i in range(inputs)]
+    _require_usual(w, ports.inputs, given)
+    extents = [[shapes.extent(w, i, axis) for axis in range(len(port.shape))] for i, port in enumerate(ports.all)]
+    samples = w.load("i64", w.load("ptr", w.offset(given[0], DIMS)))
+    _require(w, [w.put(f"icmp sgt i64 {samples}, 0"), *_shaped(w, extents[:inputs], given, samples)])
+    sizes = _filled_steps(w, extents)
+    w.store("i64", samples, "%dims")
+    _point_to(w, given, 0)
+    w.do(f"br i1 {w.put('icmp eq ptr %names, null')}, label %new, label %out")
+    _make(w, extents, inputs, samples)
+    arrays = _given(w, ports)
+    _require(w, _shaped(w, extents[inputs:], arrays, samples))
+    spans = [_span(w, array, w.times(samples, size)) for array, size in zip([*given, *arrays], sizes, strict=True)]
+    _require(w, [_apart(w, spans[i], spans[k]) for k in range(inputs, count) for i in range(k)])
+    _point_to(w, arrays, inputs)
+    w.do("br label %compute")
+    _compute(w, sizes, inputs, samples)
+    head = f"define ptr @many(ptr %args, i64 %count, ptr %names) {ONCE}"
+    return f"{head} {{\n{w.text}\n}}\n"
+
+
+def _require(w: LoopWriter, tests: Sequence[str]) -> None:
+    """Go on if all hold; else the call is left to Python."""
+    first, *others = tests
+    for test in others:
+        first = w.put(f"and i1 {first}, {test}")
+    label = f"good{w.name()[1:]}"
+    w.do(f"br i1 {first}, label %{label}, label %no")
+    w.label(label)
+
+
+def _require_usual(w: LoopWriter, ports: Sequence[Port], arrays: Sequence[str], written: bool = False) -> None:
+    """Arrays of exactly NumPy's type, of doubles, without gaps, with one axis for samples."""
+    _require(w, [w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, TYPE))}, @ndarray") for array in arrays])
+    wanted, tests = CONTIGUOUS | ALIGNED | (WRITEABLE if written else 0), []
+    for port, array in zip(ports, arrays, strict=True):
+        bits = w.put(f"and i32 {w.load('i32', w.offset(array, FLAGS), 4)}, {wanted}")
+        tests.append(w.put(f"icmp eq i32 {bits}, {wanted}"))
+        tests.append(w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, DESCR))}, @float64"))
+        tests.append(w.put(f"icmp eq i32 {w.load('i32', w.offset(array, NDIM), 4)}, {len(port.shape) + 1}"))
+    _require(w, tests)
+
+
+def _shaped(w: LoopWriter, extents: Sequence[Sequence[str]], arrays: Sequence[str], samples: str) -> list[str]:
+    """Tests that usual arrays have so many samples of these sizes."""
+    tests = []
+    for own, array in zip(extents, arrays, strict=True):
+        dims = w.load("ptr", w.offset(array, DIMS))
+        for axis, size in enumerate((samples, *own)):
+            tests.append(w.put(f"icmp eq i64 {w.load('i64', w.offset(dims, 8 * axis))}, {size}"))
+    return tests
+
+
+def _span(w: LoopWriter, array: str, size: str) -> tuple[str, str]:
+    """Where the memory of an array begins and ends."""
+    start = w.put(f"ptrtoint ptr {w.load('ptr', w.offset(array, DATA))} to i64")
+    return start, w.plus(start, size)
+
+
+def _apart(w: LoopWriter, a: tuple[str, str], b: tuple[str, str]) -> str:
+    """Whether two arrays share no memory; of others NumPy knows which copies are needed."""
+    below, above = w.put(f"icmp ule i64 {a[1]}, {b[0]}"), w.put(f"icmp ule i64 {b[1]}, {a[0]}")
+    return w.put(f"or i1 {below}, {above}")
+
+
+def _filled_steps(w: LoopWriter, extents: Sequence[Sequence[str]]) -> list[str]:
+    """Distances from sample to sample of all arrays, which are returned, then from row to row and column to column."""
+    place, sizes = 8 * len(extents), []
+    for i, own in enumerate(extents):
+        stride, strides = "8", []
+        for size in reversed(own):
+            strides.append(stride)
+            stride = w.times(stride, size)
+        w.store("i64", stride, w.offset("%steps", 8 * i))
+        for each in reversed(strides):
+            w.store("i64", each, w.offset("%steps", place))
+            place += 8
+        sizes.append(stride)
+    return sizes
+
+
+def _point_to(w: LoopWriter, arrays: Sequence[str], first: int) -> None:
+    """The memory of arrays is that of arguments of the loop from `first` on."""
+    for i, array in enumerate(arrays, first):
+        w.store("ptr", w.load("ptr", w.offset(array, DATA)), w.offset("%pointers", 8 * i))
+
+
+def _make(w: LoopWriter, extents: Sequence[Sequence[str]], inputs: int, samples: str) -> None:
+    """New arrays for the results; without memory the call is left to Python, which says so."""
+    made: list[str] = []
+    w.label("new")
+    w.store("i64", samples, "%shape")
+    for j, own in enumerate(extents[inputs:]):
+        for axis, size in enumerate(own, 1):
+            w.store("i64", size, w.offset("%shape", 8 * axis))
+        new = new_array(w, len(own) + 1, "%shape")
+        w.do(f"br i1 {w.put(f'icmp eq ptr {new}, null')}, label %none{j}, label %made{j}")
+        w.label(f"none{j}")
+        w.do("call void @PyErr_Clear()")
+        _drop(w, made)
+        w.label(f"made{j}")
+        w.store("ptr", new, w.offset("%made", 8 * j))
+        made.append(new)
+    _point_to(w, made, inputs)
+    w.do("br label %compute")
+
+
+def _drop(w: LoopWriter, arrays: Sequence[str]) -> None:
+    for array in arrays:
+        w.do(f"call void @Py_DecRef(ptr {array})")
+    w.do("ret ptr null")
+
+
+def _compute(w: LoopWriter, sizes: Sequence[str], inputs: int, samples: str) -> None:
+    """The loop, with Python's lock released, then a look at inputs or results, whichever are fewer."""
+    w.label("compute")
+    state = w.put("call ptr @PyEval_SaveThread()")
+    w.do("call void @loop(ptr %pointers, ptr %dims, ptr %steps, ptr null)")
+    numbers = [w.put(f"lshr i64 {w.times(samples, size)}, 3") for size in sizes]
+    entries = ["0", "0"]
+    for i, number in enumerate(numbers):
+        entries[i >= inputs] = w.plus(entries[i >= inputs], number)
+    fewer = w.put(f"icmp slt i64 {entries[0]}, {entries[1]}")
+    w.do(f"br i1 {fewer}, label %inputs, label %results")
+    sums = []
+    for name, places in (("inputs", range(inputs)), ("results", range(inputs, len(sizes)))):
+        w.label(name)
+        total = "0.0"
+        for i in places:
+            data = w.load("ptr", w.offset("%pointers", 8 * i))
+            part = w.put(f"call double @total(ptr {data}, i64 {numbers[i]})")
+            total = w.put(f"fadd double {total}, {part}")
+        w.do("br label %summed")
+        sums.append(f"[ {total}, %{name} ]")
+    w.label("summed")
+    total = w.put(f"phi double {', '.join(sums)}")
+    w.do(f"call void @PyEval_RestoreThread(ptr {state})")
+    bits = w.put(f"and i64 {w.put(f'bitcast double {total} to i64')}, {0x7FF0000000000000}")
+    finite = w.put(f"icmp ne i64 {bits}, {0x7FF0000000000000}")
+    new = w.put("icmp eq ptr %names, null")
+    w.do(f"br i1 {finite}, label %finite, label %spoilt")
+    w.label("spoilt")
+    w.do(f"br i1 {new}, label %drop, label %no")
+    w.label("finite")
+    w.do(f"br i1 {new}, label %pack, label %give")
+    w.label("give")
+    target = w.load("ptr", w.offset("%args", 8 * inputs))
+    w.do(f"call void @Py_IncRef(ptr {target})")
+    w.do(f"ret ptr {target}")
+    _pack(w, len(sizes) - inputs)
+    w.label("no")
+    w.do("ret ptr null")
+
+
+def _pack(w: LoopWriter, count: int) -> None:
+    """Return the arrays that were made, or let them go."""
+    w.label("pack")
+    made = [w.load("ptr", w.offset("%made", 8 * k)) for k in range(count)]
+    if count == 1:
+        w.do(f"ret ptr {made[0]}")
+    else:
+        pack = w.put(f"call ptr @PyTuple_New(i64 {count})")
+        w.do(f"br i1 {w.put(f'icmp eq ptr {pack}, null')}, label %lost, label %filled")
+        w.label("filled")
+        for k, array in enumerate(made):
+            w.put(f"call i32 @PyTuple_SetItem(ptr {pack}, i64 {k}, ptr {array})")
+        w.do(f"ret ptr {pack}")
+        w.label("lost")
+        w.do("call void @PyErr_Clear()")
+        w.do("br label %drop")
+    w.label("drop")
+    _drop(w, [w.load("ptr", w.offset("%made", 8 * k)) for k in range(count)])
+
+
+def _given(w: LoopWriter, ports: Ports) -> list[str]:
+    """The arrays of `out=`."""
+    w.label("out")
+    _require(w, [w.put(f"icmp eq i64 {w.put('call i64 @PyTuple_Size(ptr %names)')}, 1")])
+    _require(w, [w.put(f"icmp eq ptr {w.put('call ptr @PyTuple_GetItem(ptr %names, i64 0)')}, @out")])
+    count = len(ports.outputs)
+    target = w.load("ptr", w.offset("%args", 8 * len(ports.inputs)))
+    arrays = [target]
+    if count > 1:
+        _require(w, [w.put(f"icmp eq ptr {w.load('ptr', w.offset(target, TYPE))}, @tuple")])
+        _require(w, [w.put(f"icmp eq i64 {w.put(f'call i64 @PyTuple_Size(ptr {target})')}, {count}")])
+        arrays = [w.put(f"call ptr @PyTuple_GetItem(ptr {target}, i64 {k})") for k in range(count)]
+    _require_usual(w, ports.outputs, arrays, written=True)
+    return arrays
+
+
+def total() -> str:
+    """`double @total(ptr from, i64 count)`: the sum of doubles, in any order; not finite if one of them is not."""
+    w = LoopWriter()
+    w.label("entry")
+    step = SUMS * LANES
+    blocks = w.put(f"sdiv i64 %count, {step}")
+    start = w.times(blocks, step)
+    w.do("br label %head")
+    w.label("head")
+    w.do("%k = phi i64 [ 0, %entry ], [ %next, %body ]")
+    totals = [f"%s{j}" for j in range(SUMS)]
+    for j, total in enumerate(totals):
+        w.do(f"{total} = phi {V4} [ zeroinitializer, %entry ], [ %t{j}, %body ]")
+    w.do(f"br i1 {w.put(f'icmp slt i64 %k, {blocks}')}, label %body, label %rest")
+    w.label("body")
+    place = w.offset("%from", w.times("%k", 8 * step))
+    for j, total in enumerate(totals):
+        w.do(f"%t{j} = fadd {V4} {total}, {w.load(V4, w.offset(place, WIDE * j))}")
+    w.do("%next = add i64 %k, 1")
+    w.do("br label %head")
+    w.label("rest")
+    while len(totals) > 1:
+        totals = [w.put(f"fadd {V4} {a}, {b}") for a, b in zip(totals[::2], totals[1::2], strict=True)]
+    lanes = [w.put(f"extractelement {V4} {totals[0]}, i32 {k}") for k in range(LANES)]
+    first = lanes[0]
+    for lane in lanes[1:]:
+        first = w.put(f"fadd double {first}, {lane}")
+    w.do("br label %single")
+    w.label("single")
+    w.do(f"%i = phi i64 [ {start}, %rest ], [ %i1, %one ]")
+    w.do(f"%sum = phi double [ {first}, %rest ], [ %sum1, %one ]")
+    w.do(f"br i1 {w.put('icmp slt i64 %i, %count')}, label %one, label %done")
+    w.label("one")
+    w.do(f"%sum1 = fadd double %sum, {w.load('double', w.offset('%from', w.times('%i', 8)))}")
+    w.do("%i1 = add i64 %i, 1")
+    w.do("br label %single")
+    w.label("done")
+    w.do("ret double %sum")
+    return f"define double @total(ptr %from, i64 %count) noinline {{\n{w.text}\n}}\n"

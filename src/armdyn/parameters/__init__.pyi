@@ -1,0 +1,16 @@
+from armdyn.parameters.base import base_parameters as base_parameters
+from armdyn.parameters.base import BaseParameters as BaseParameters
+from armdyn.parameters.consistency import physical_consistency as physical_consistency
+from armdyn.parameters.consistency import PhysicalConsistency as PhysicalConsistency
+from armdyn.parameters.grouping import grouped as grouped
+from armdyn.parameters.link_end import link_end_names as link_end_names
+from armdyn.parameters.link_end import link_end_parameters as link_end_parameters
+from armdyn.parameters.link_end import link_end_regressor as link_end_regressor
+from armdyn.parameters.other_conventions import convert_parameters as convert_parameters
+from armdyn.parameters.other_conventions import PARAMETER_CONVENTIONS as PARAMETER_CONVENTIONS
+from armdyn.parameters.regressor import regressor as regressor
+from armdyn.parameters.standard import parameter_names as parameter_names
+from armdyn.parameters.standard import standard_parameters as standard_parameters
+from armdyn.parameters.standard import StandardParameters as StandardParameters
+from armdyn.parameters.standard import with_links as with_links
+from armdyn.parameters.standard import with_standard_parameters as with_standard_parameters

@@ -1,8 +1,0 @@
-"""Truc: the items in the order of the text."""
-
-from __future__ import annotations
-
-from armdyn.reproduce.item import joined
-from armdyn.reproduce.truc import equations_1_to_71, experiment
-
-chapter = joined(equations_1_to_71.chapter, experiment.chapter)

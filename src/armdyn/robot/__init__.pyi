@@ -1,0 +1,17 @@
+from armdyn.algebra import CentralInertia as CentralInertia
+from armdyn.algebra import Inertia as Inertia
+from armdyn.robot.links import Frame as Frame
+from armdyn.robot.links import Link as Link
+from armdyn.robot.parts import Body as Body
+from armdyn.robot.parts import FreeTransform as FreeTransform
+from armdyn.robot.parts import Friction as Friction
+from armdyn.robot.parts import Joint as Joint
+from armdyn.robot.parts import Limits as Limits
+from armdyn.robot.parts import Loop as Loop
+from armdyn.robot.parts import ModifiedDH as ModifiedDH
+from armdyn.robot.parts import Placement as Placement
+from armdyn.robot.parts import RobotFile as RobotFile
+from armdyn.robot.parts import Rotor as Rotor
+from armdyn.robot.parts import Spring as Spring
+from armdyn.robot.parts import StandardDH as StandardDH
+from armdyn.robot.robot import Robot as Robot

@@ -1,6 +1,0 @@
-"""A robot on one page, without server and network: `share(robot, "arm.html")`; in notebooks: `view(robot)`."""
-
-from armdyn.share.notebook_widget import view
-from armdyn.share.shared_page import share
-
-__all__ = ["share", "view"]

@@ -1,0 +1,49 @@
+"""Memory of results: nothing of it is kept after the user has let go of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.kernels.call import single as fastcall
+from armdyn.robot.random import random_robot
+
+MB = 2**20
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc of Linux")
+@pytest.mark.parametrize("robot", ["ur5", "chain"])
+def test_a_large_result_is_freed(robot: str) -> None:
+    """Of straight-line and of looped code, and when the Dynamics is still there."""
+    dynamics = armdyn.compile(armdyn.load("ur5") if robot == "ur5" else random_robot(5, 20, prismatic=0.0))
+    samples = 250 * MB // (2 * 8 * dynamics.n**2)
+    q = np.random.default_rng(1).uniform(-3, 3, (samples, dynamics.n))
+    dynamics.inverse_dynamics_derivatives(q[:9], q[:9], q[:9])
+    before = resident()
+    result = dynamics.inverse_dynamics_derivatives(q, q, q)
+    assert resident() - before > 240 * MB
+    del result
+    assert resident() - before < 20 * MB
+
+
+@pytest.mark.skipif(not fastcall.layout_holds(), reason="no fast path on this interpreter")
+def test_nobody_else_holds_the_result_of_a_batch() -> None:
+    dynamics = armdyn.compile(armdyn.load("ur5"))
+    for samples in (9, 20_000):
+        q = np.random.default_rng(samples).uniform(-3, 3, (samples, 6))
+        for _ in range(3):
+            found = dynamics.mass_matrix(q)
+            assert sys.getrefcount(found) == 2
+        q[5, 2] = np.nan
+        with pytest.raises(armdyn.ArmdynError, match="NaN"):  # computed before NaN is found
+            dynamics.mass_matrix(q)
