@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import stdtrit
 
-from armdyn.identification.evidence import DECIMATION, INCLUDE, Evidence, Reading, least, with_gravity
+from armdyn.doctor.log_evidence import DECIMATION, INCLUDE, Evidence, Reading, least, with_gravity
 from armdyn.identification.friction.terms import Bank
 from armdyn.identification.log.filters import decimated
 from armdyn.parameters.standard import parameter_names, standard_parameters

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from armdyn.doctor.deviations import Deviations
+from armdyn.doctor.log_evidence import BETTER, FEWEST, INCLUDE, Evidence, Reading, resolved, with_gravity
 from armdyn.findings import Finding, listed
-from armdyn.identification.deviations import Deviations
-from armdyn.identification.evidence import BETTER, FEWEST, INCLUDE, Evidence, Reading, resolved, with_gravity
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.samples import Samples
 from armdyn.parameters.standard import parameter_names, standard_parameters

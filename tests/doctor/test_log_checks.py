@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.doctor.log_checks import check_log
 from armdyn.errors import ShapeError
-from armdyn.identification.checks import check_log
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.log_format import LogFormat
 from armdyn.identification.log.readers import read_log

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from armdyn.identification.checks import check_log
+from armdyn.doctor.log_checks import check_log
 from armdyn.identification.clock.stamps import rebuilt
 from armdyn.identification.log.log import Log
 from armdyn.robot import Robot

@@ -11,15 +11,15 @@ import math
 import numpy as np
 from scipy import signal
 
+from armdyn.doctor.log_evidence import FEWEST
+from armdyn.doctor.torque_checks import torque_findings
 from armdyn.errors import ShapeError
 from armdyn.findings import Finding, sorted_by_severity
 from armdyn.identification.clock.stamps import clock_findings
-from armdyn.identification.evidence import FEWEST
 from armdyn.identification.log.filters import central_differences
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.processing import process
 from armdyn.identification.log.samples import Samples
-from armdyn.identification.torque_checks import torque_findings
 from armdyn.robot import Robot
 from armdyn.robot.limits import UNITS, position_limits, torque_limits
 from armdyn.typing import Array
