@@ -83,15 +83,16 @@ def derive(
     columns: Annotated[
         int, typer.Option(min=1, max=2, metavar="N", help="With latex: break the equations for 1 or 2 columns.")
     ] = 1,
+    wrench: Annotated[bool, typer.Option("--wrench", help="Include a wrench at the tool in tau.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Print everything, however long.")] = False,
 ) -> Result:  # fmt: skip
-    """Derive the equations of motion: M, C, g in explicit form.
+    """Derive the equations of motion in explicit form: M, C, g and, where the robot has them, springs and friction.
 
     FORMAT program is a list of assignments for the torques, python a module with a function.
     """
     from armdyn import derive
 
-    equations = derive(robot, by, symbols=symbols.value, progress=progress)
+    equations = derive(robot, by, symbols=symbols.value, wrench=wrench, progress=progress)
     return equations.document(
         None if format is None else format.value,
         entries=tuple(entry or ()),
