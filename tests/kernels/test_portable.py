@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import looped
+from armdyn.dynamics.looped.tables import looped
 from armdyn.graph import Graph, trace
 from armdyn.kernels import jit
 from armdyn.kernels.call.arrays import EXTERNALS

@@ -26,7 +26,8 @@ from armdyn.dynamics.graphs import (
     Variant,
     parameterless,
 )
-from armdyn.dynamics.looped_programs import FRAMES, can_be_looped, looped, pays
+from armdyn.dynamics.looped.choice import worth_looping
+from armdyn.dynamics.looped.robots import FRAMES, can_be_looped
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import COMPOSING, Composed, ComposedHessian, Loaded, Program, finite, program
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES, Definition, Quantities
@@ -208,10 +209,12 @@ class Dynamics(Shown, Quantities):
             return None
         where = frame or "tool"
         if not (self.cache and self._cache.is_looped(name, where)):
-            if not pays(name, self.robot, lambda: self.operations("inverse_dynamics").total, where):
+            if not worth_looping(name, self.robot, lambda: self.operations("inverse_dynamics").total, where):
                 return None
             if self.cache:
                 self._cache.keep_looped(name, where)
+        from armdyn.dynamics.looped.tables import looped  # recipes: not loaded for straight-line code
+
         return looped(self.robot, name, where, cache=self.cache)
 
     def _with_wrench(self, name: str, variant: Variant | Near | Derived) -> Program | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from armdyn.kernels.call.arrays import Extents, all_of
 from armdyn.kernels.ir_writer import ONCE
-from armdyn.kernels.loop_writer import LoopWriter
+from armdyn.kernels.looped.writer import LoopWriter
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import STREAMED, ordered
 

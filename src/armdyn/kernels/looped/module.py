@@ -2,7 +2,7 @@
 
 `@single` takes one sample: serial loops take one link at a time, the others four. `@block` takes as many samples as a
 register has lanes. What a robot is to the code are the globals of `GLOBALS`, filled when the code is loaded; memory:
-see `looped_memory`.
+see `memory`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from armdyn.kernels.call.batch import many, total
 from armdyn.kernels.call.loop import COPY
 from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
-from armdyn.kernels.link_loops import ANGLE, FREE, Loop, Part, Place, Recipe, entries
-from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
-from armdyn.kernels.looped_batch import abreast, batch_loop, copied, grid_sizes, grid_steps, products
-from armdyn.kernels.looped_memory import Cursor, Layout
-from armdyn.kernels.pair_ir import pairs
+from armdyn.kernels.looped.batch import abreast, batch_loop, copied, grid_sizes, grid_steps, products
+from armdyn.kernels.looped.memory import Cursor, Layout
+from armdyn.kernels.looped.recursion import ANGLE, FREE, Loop, Part, Place, Recipe, entries
+from armdyn.kernels.looped.strips import strips
+from armdyn.kernels.looped.symmetric_tiles import symmetric_pairs
+from armdyn.kernels.looped.tiles import pairs
+from armdyn.kernels.looped.transpose import told_apart
+from armdyn.kernels.looped.writer import LANES, V4, WIDE, Carried, LoopWriter
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.row_copies import row_copies
-from armdyn.kernels.sample_turns import told_apart
 from armdyn.kernels.straight.emit import completed
 from armdyn.kernels.straight.operations import Body, joined
 from armdyn.kernels.straight.schedule import plan
 from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
 from armdyn.kernels.streaming import Order, Target, put_lines, put_rows
-from armdyn.kernels.strip_ir import strips
-from armdyn.kernels.symmetric_ir import symmetric_pairs
 
 NUMBERS = ("n", "chosen", "batch_bytes", "streamed")
 GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "carries", *NUMBERS)

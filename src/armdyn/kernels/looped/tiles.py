@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armdyn.kernels.ir_writer import Writer, flags, vector
-from armdyn.kernels.link_loops import SIZES, Recipe
-from armdyn.kernels.loop_writer import LANES, LoopWriter
+from armdyn.kernels.looped.recursion import SIZES, Recipe
+from armdyn.kernels.looped.writer import LANES, LoopWriter
 from armdyn.kernels.streaming import LINE, ORDERED, fetched
 
 TILE = 2

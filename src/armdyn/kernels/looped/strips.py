@@ -7,9 +7,9 @@ columns of a strip may reach beyond it, then copied out: past the caches long pi
 
 from __future__ import annotations
 
-from armdyn.kernels.link_loops import Recipe, Strip
-from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter
-from armdyn.kernels.pair_ir import at_link, blocks_of
+from armdyn.kernels.looped.recursion import Recipe, Strip
+from armdyn.kernels.looped.tiles import at_link, blocks_of
+from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter
 from armdyn.kernels.streaming import LINE, ORDERED, fetched
 
 FEW = 8

@@ -2,14 +2,14 @@
 
 A table of the robot lists the tiles that have pairs. All other entries are zero for every sample, so they are written
 once, before the first: of robots with branches most. A matrix is made in a buffer and copied out from end to end, as
-in `pair_ir`.
+in `tiles`.
 """
 
 from __future__ import annotations
 
-from armdyn.kernels.link_loops import Recipe
-from armdyn.kernels.loop_writer import LANES, LoopWriter, transposed
-from armdyn.kernels.pair_ir import added_diagonal, arguments, blocks_of, chosen, stored, sums_of
+from armdyn.kernels.looped.recursion import Recipe
+from armdyn.kernels.looped.tiles import added_diagonal, arguments, blocks_of, chosen, stored, sums_of
+from armdyn.kernels.looped.writer import LANES, LoopWriter, transposed
 from armdyn.kernels.streaming import LINE, Order, fetched
 
 TILE = 6
@@ -21,7 +21,7 @@ ALL, SOME, DIAGONAL = range(3)
 
 
 def symmetric_pairs(recipe: Recipe, wide: int) -> str:
-    """`@pairs` as in `pair_ir`, with memory for whole matrices, which is zero at first."""
+    """`@pairs` as in `tiles`, with memory for whole matrices, which is zero at first."""
     w, sizes = LoopWriter(), (LANES, wide)
     w.label("entry")
     n, tiles = w.fixed("n"), w.table("tiles")

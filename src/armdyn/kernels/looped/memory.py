@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from armdyn.kernels.ir_writer import vector
-from armdyn.kernels.link_loops import Place, Recipe
-from armdyn.kernels.loop_writer import LANES, WIDE, LoopWriter
-from armdyn.kernels.pair_ir import at_link, blocks_of, rows_bytes, rows_made
+from armdyn.kernels.looped.recursion import Place, Recipe
+from armdyn.kernels.looped.symmetric_tiles import matrix_bytes
+from armdyn.kernels.looped.tiles import at_link, blocks_of, rows_bytes, rows_made
+from armdyn.kernels.looped.writer import LANES, WIDE, LoopWriter
 from armdyn.kernels.streaming import LINE
-from armdyn.kernels.symmetric_ir import matrix_bytes
 
 BASE = 64
 """Bytes for the numbers of a free joint in one input."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from armdyn.kernels.link_loops import FREE, Recipe
-from armdyn.kernels.loop_writer import LoopWriter
-from armdyn.kernels.looped_memory import Layout
+from armdyn.kernels.looped.memory import Layout
+from armdyn.kernels.looped.recursion import FREE, Recipe
+from armdyn.kernels.looped.writer import LoopWriter
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import FETCHED, LINE, Order, Target, fetched, ordered
 
