@@ -77,8 +77,8 @@ def put_lines() -> str:
     """`@put_lines`: so many doubles with non-temporal stores, right after others or not, the last ones or not.
 
     Non-temporal stores write whole lines alone: a part of a line would have to be fetched, and whatever is stored later
-    would wait for it. The beginning of a line, at the end of these doubles, is kept before their buffer, for those that come
-    right after them.
+    would wait for it. The beginning of a line, at the end of these doubles, is kept before their buffer, for those that
+    come right after them.
     """
     w = LoopWriter()
     w.label("entry")

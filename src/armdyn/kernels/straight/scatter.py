@@ -54,7 +54,7 @@ def places(nodes: Sequence[Node], numbers: dict[Node, int], lanes: int) -> list[
 
 
 def scatter_results(lanes: int) -> str:
-    """`void @scatter_results(ptr to, ptr values, ptr places, i64 count, i64 nontemporal)`: one result of a block of samples.
+    """`void @scatter_results(ptr to, ptr values, ptr places, i64 count, i64 nontemporal)`: for a block of samples.
 
     to: `count` entries of each sample. values: numbers, samples side by side. places: a table.
     nontemporal: not 0 for non-temporal stores. They write vectors of four if these are aligned in all samples; else a
