@@ -13,9 +13,9 @@ import armdyn
 from armdyn.dynamics.looped.choice import estimated_operations, worth_looping
 from armdyn.dynamics.looped.robots import FIXED_BASE, FRAMES, LOOPED, can_be_looped
 from armdyn.dynamics.looped.tables import RECIPES, looped, recipe_and_tables
-from armdyn.dynamics.programs import Interpreted, SlowCode
+from armdyn.dynamics.programs import SlowCode
 from armdyn.dynamics.quantities import QUANTITIES
-from armdyn.kernels import Kernel
+from armdyn.kernels import Kernel, interpreted
 from armdyn.kernels.looped.kernel import build_looped
 from armdyn.parameters import regressor
 from armdyn.robot import Robot
@@ -92,7 +92,7 @@ def test_agrees_with_pinocchio(tree: str, name: str) -> None:
     kernel, values = made(robot, name), inputs(robot, name, 6)
     if robot.compounds and name == "coriolis_matrix":  # not unique: theirs is another for a free base
         if robot.n < (50 if FULL else 20):  # a long trace
-            assert_close(kernel(*values), Interpreted(armdyn.compile(robot).graph(name))(*values))
+            assert_close(kernel(*values), interpreted(armdyn.compile(robot).graph(name))(*values))
         C, v = kernel(*values), values[1]
         assert_close((C @ v[..., None])[..., 0], made(robot, "coriolis")(*values))
         return
@@ -197,7 +197,7 @@ def made_of(robot: Robot, name: str, frame: str) -> Kernel:
 def test_agrees_with_straight_line_code_of_joints_with_everything(name: str) -> None:
     robot = EVERYTHING.without("springs") if name in ("regressor", "potential_energy") else EVERYTHING
     values = inputs(robot, name, 5)
-    assert_close(made(robot, name)(*values), Interpreted(armdyn.compile(robot).graph(name))(*values))
+    assert_close(made(robot, name)(*values), interpreted(armdyn.compile(robot).graph(name))(*values))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -308,7 +308,7 @@ def test_wrenches(name: str) -> None:
     for given in (wrench, {frame: wrench, "tool": 2 * wrench[0]}):
         variant = "wrench" if given is wrench else tuple(given)
         wrenches = [wrench] if given is wrench else list(given.values())
-        expected = Interpreted(dyn.graph(name, variant))(*values, *wrenches)
+        expected = interpreted(dyn.graph(name, variant))(*values, *wrenches)
         assert_close(function(*values, wrench=given), expected)
         target = np.empty_like(expected)
         assert function(*values, wrench=given, out=target) is target
