@@ -46,12 +46,11 @@ def modules(ports: Ports, program: Plan, lanes: int, *, batches: bool, machine: 
     reduction = FUSED if machine.fused else PLAIN
     if batches:
         own = rows(ports, program, lanes, machine)
-        common += [_sines(reduction, batches=True)] * ("@all_sines(" in own) + [_scatter(lanes)] * (
-            "@scatter_results(" in own
-        )
+        common += [_sines(reduction, batches=True)] if program.angles else []
+        common += [_scatter(lanes)] if "@scatter_results(" in own else []
     else:
         own = single(ports, program, machine.budget(1), reduction, short_addresses=machine.short_addresses)
-        common += [_sines(reduction, batches=False)] * ("@sines(" in own)
+        common += [_sines(reduction, batches=False)] if "@sines(" in own else []
     return [completed([own]), *common]
 
 
