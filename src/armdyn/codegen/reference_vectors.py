@@ -199,7 +199,7 @@ def scale(robot: Robot, name: str, state: dict[str, Array], expected: Array) -> 
         terms = terms + np.abs(reference(robot, "gravity", q)) + weight * _size(robot)
     if name == "inverse_dynamics" or QUANTITIES[name].inverts:
         sliding = robot.without("load_friction", "presliding")  # friction of the rate alone: enough for a size
-    terms = terms + np.abs(reference(sliding, "friction", qd)) + np.abs(reference(robot, "springs", q))
+        terms = terms + np.abs(reference(sliding, "friction", qd)) + np.abs(reference(robot, "springs", q))
     if QUANTITIES[name].inverts:
         inverse = np.abs(np.linalg.inv(M))
         accelerations = (inverse @ (terms + np.abs(tau))[..., None])[..., 0].max(axis=1)
