@@ -1,4 +1,4 @@
-from armdyn.identification.checks import check_log as check_log
+from armdyn.doctor.log_checks import check_log as check_log
 from armdyn.identification.excitation.clearance import Surroundings as Surroundings
 from armdyn.identification.excitation.design_file import ExcitationDesign as ExcitationDesign
 from armdyn.identification.excitation.excite import Excitation as Excitation
