@@ -15,7 +15,7 @@ import armdyn
 from armdyn.algebra import Vec3
 from armdyn.formats.patch import Page
 from armdyn.identification.fit.calibration import with_zeros
-from armdyn.doctor.log_evidence import with_gravity
+from armdyn.doctor.log_case import with_gravity
 from armdyn.identification.log.log import Log
 from armdyn.robot import Placement
 from support.command import Run, plain

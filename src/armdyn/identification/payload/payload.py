@@ -25,7 +25,6 @@ import numpy as np
 from armdyn.algebra import Inertia, Mat3, Vec3, cross
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.findings import Finding
-from armdyn.identification.fit.barrier import Barrier, minimised, prior_bodies
 from armdyn.identification.fit.estimation import Estimate, Estimator, Weighted
 from armdyn.identification.fit.identify import Fit, identify
 from armdyn.identification.log.log_format import LogFormat
@@ -33,6 +32,7 @@ from armdyn.identification.log.processing import Processing
 from armdyn.mechanics.kane import seen_by_links
 from armdyn.mechanics.kinematics import Motion
 from armdyn.parameters import BaseParameters, physical_consistency
+from armdyn.parameters.barrier import Barrier, minimised, prior_bodies
 from armdyn.parameters.regressor import UNITS
 from armdyn.parameters.standard import FAMILIES, INERTIAL
 from armdyn.robot import Robot
