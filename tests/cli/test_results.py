@@ -19,7 +19,7 @@ from support.command import Run
 
 NAMES = [verb.__name__ for verbs in VERBS.values() for verb in verbs]
 CASES: dict[str, tuple[str, ...]] = {
-    "analyse": ("planar3r", "--tau-max", "120,60,20", "--map", "payload", "--points", "3"),
+    "analyse": ("planar3r", "--tau-max", "120,60,20", "--map", "gravity", "--over", "shoulder,elbow"),
     "bench": ("pendulum", "--quick"),
     "certify": ("planar2r", "--points", "1"),
     "cite": ("puma560",),
@@ -27,7 +27,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "derive": ("planar2r",),
     "export": ("planar2r", "--functions", "gravity,pose"),
     "formulations": (),
-    "prune": ("planar2r", "--tolerance", "5%", "--rank"),
+    "prune": ("planar2r", "--tolerance", "5%"),
     "reproduce": ("milicevic",),
     "robots": (),
     "share": ("planar2r",),

@@ -195,7 +195,7 @@ def finish(result: Result | str, written: list[Any], *, json: bool = False) -> i
     judgements = [each for each in written if isinstance(each, Result)]
     if isinstance(result, str):
         print(result.rstrip("\n"))
-    elif isinstance(result, Source) and result.style != "text" and not (json or written):
+    elif isinstance(result, Source) and result.printed and not (json or written):
         print(result.source.rstrip("\n"))
     else:
         show_result(result, json=json)
