@@ -9,6 +9,7 @@ from armdyn import conventions as conventions
 from armdyn import diagnosis as diagnosis
 from armdyn import identification as identification
 from armdyn import jax as jax
+from armdyn import kinematics as kinematics
 from armdyn import mechanics as mechanics
 from armdyn import motion as motion
 from armdyn import parameters as parameters
@@ -51,8 +52,11 @@ from armdyn.identification import excite as excite
 from armdyn.identification import identify as identify
 from armdyn.identification import read_log as read_log
 from armdyn.mechanics.formulations import formulations as formulations
+from armdyn.kinematics import inverse_kinematics as inverse_kinematics
+from armdyn.motion import evaluate as evaluate
 from armdyn.motion import feasibility as feasibility
 from armdyn.motion import largest_payload as largest_payload
+from armdyn.motion import plan as plan
 from armdyn.motion import scale_to_torque as scale_to_torque
 from armdyn.motion import shortest_cycle as shortest_cycle
 from armdyn.motion import sizing as sizing
@@ -79,7 +83,6 @@ from armdyn.simulation import Solver as Solver
 from armdyn.simulation.studies import imperfect_models as imperfect_models
 from armdyn.simulation.studies import monte_carlo as monte_carlo
 from armdyn.sweeps import sweep as sweep
-from armdyn.trajectory import inverse_kinematics as inverse_kinematics
 from armdyn.trajectory import point_to_point as point_to_point
 from armdyn.trajectory import read_trajectory as read_trajectory
 from armdyn.trajectory import via_points as via_points

@@ -67,6 +67,7 @@ LAZY = {
     "analysis/pruning.py": "armdyn.report.figures",  # pruned.plot
     "trajectory/trajectory.py": "armdyn.report.figures",  # trajectory.plot
     "motion/torques.py": "armdyn.report.figures",  # breakdown.plot
+    "sweeps/sweep_run.py": "armdyn.report.figures",  # sweep.plot
     "simulation/run.py": "armdyn.report.figures",  # run.plot
     "identification/fit/identify.py": "armdyn.report.pages",  # fit.report
 }

@@ -46,7 +46,7 @@ DESCRIPTIONS = {
     "simulation.Plant": "holds the arguments of simulate",
     "simulation.studies.scaled_masses": "edits",
     "sweeps.varied": "edits",
-    "trajectory.closed_form": "recognises a geometry",
+    "kinematics.closed_form": "recognises a geometry",
 }
 """Public functions with a robot among their arguments that describe or edit it, and why they need no gate."""
 

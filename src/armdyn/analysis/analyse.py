@@ -18,7 +18,7 @@ from armdyn.analysis.ellipsoids import (
     velocity_ellipsoid,
 )
 from armdyn.analysis.model_bounds import ModelBounds, model_bounds
-from armdyn.analysis.operational_space import DEAD, OperationalSpace, operational_space
+from armdyn.analysis.operational_space import DEAD, OperationalSpaceModel, operational_space
 from armdyn.analysis.workspace_map import WorkspaceMap, payload_capability, quantity_of, workspace_map
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
@@ -73,7 +73,7 @@ class Analysis(Result):
     singular_values: dict[str, Array]
     moving: tuple[str, ...]
     effective_mass: Array
-    model: OperationalSpace
+    model: OperationalSpaceModel
     ellipsoids: tuple[Ellipsoid, ...]
     payload: float | None
     acceleration: float | None
@@ -234,7 +234,7 @@ def _in_general(dyn: Dynamics) -> tuple[Array, dict[str, int]]:
 
 
 def _warnings(
-    dyn: Dynamics, q: Array, limits: Array | None, here: OperationalSpace, speeds: Ellipsoid, gravity: Array
+    dyn: Dynamics, q: Array, limits: Array | None, here: OperationalSpaceModel, speeds: Ellipsoid, gravity: Array
 ) -> list[str]:
     found = []
     rows = " ".join(speeds.rows)

@@ -21,6 +21,7 @@ from armdyn.cli.check import check
 from armdyn.cli.cite import cite
 from armdyn.cli.compare import compare
 from armdyn.cli.derive import derive
+from armdyn.cli.evaluate import evaluate
 from armdyn.cli.excite import excite
 from armdyn.cli.explain import explain
 from armdyn.cli.export import export
@@ -63,7 +64,7 @@ app = typer.Typer(
 VERBS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Model": (robots, show, check, fix, explain),
     "Equations": (derive, compare, certify, prune, formulations),
-    "Motion": (plan, simulate, analyse, sweep),
+    "Motion": (evaluate, plan, simulate, analyse, sweep),
     "Data": (identifiable, excite, identify, payload, stiffness),
     "Results": (study, studio, share, export, reproduce, bench, cite),
 }

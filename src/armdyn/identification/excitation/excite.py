@@ -36,7 +36,7 @@ from armdyn.motion.verdict import Feasibility, feasibility
 from armdyn.parameters import BaseParameters
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import MotionLimits, careful_rates, common_units, motion_limits, working_range
+from armdyn.robot.limits import LimitOptions, MotionLimits, careful_rates, common_units, motion_limits, working_range
 from armdyn.tables import Column, Section
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array, Progress, quiet
@@ -100,8 +100,9 @@ class Excitation:
     def feasibility(self) -> Feasibility:
         """The motion against its limits."""
         limits = self.design.limits
-        return feasibility(self.design.dynamics, self.motion, v_max=limits.velocity, a_max=limits.acceleration,
-                           tau_max=limits.tau_max, tau_min=limits.tau_min)  # fmt: skip
+        kept: LimitOptions = {"v_max": limits.velocity, "a_max": limits.acceleration, "tau_max": limits.tau_max,
+                              "tau_min": limits.tau_min}  # fmt: skip
+        return feasibility(self.design.dynamics, self.motion, limits=kept)
 
     def repeated(self, periods: float) -> Trajectory:
         """The motion over several periods."""
