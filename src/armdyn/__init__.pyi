@@ -6,7 +6,7 @@ from armdyn import catalog as catalog
 from armdyn import codegen as codegen
 from armdyn import control as control
 from armdyn import conventions as conventions
-from armdyn import diagnosis as diagnosis
+from armdyn import doctor as doctor
 from armdyn import identification as identification
 from armdyn import jax as jax
 from armdyn import kinematics as kinematics
@@ -36,8 +36,9 @@ from armdyn.control import SlidingMode as SlidingMode
 from armdyn.control import SlotineLi as SlotineLi
 from armdyn.control import TaskPID as TaskPID
 from armdyn.control import VelocityObserver as VelocityObserver
-from armdyn.diagnosis import explain as explain
-from armdyn.diagnosis import fix as fix
+from armdyn.doctor import check as check
+from armdyn.doctor import explain as explain
+from armdyn.doctor import fix as fix
 from armdyn.dynamics import compile as compile
 from armdyn.dynamics import Dynamics as Dynamics
 from armdyn.equations import certify as certify
@@ -49,8 +50,11 @@ from armdyn.formats import ModelWarning as ModelWarning
 from armdyn.formats import save as save
 from armdyn.formats.robots import robots as robots
 from armdyn.identification import excite as excite
+from armdyn.identification import identifiable as identifiable
 from armdyn.identification import identify as identify
+from armdyn.identification import payload as payload
 from armdyn.identification import read_log as read_log
+from armdyn.identification import stiffness as stiffness
 from armdyn.mechanics.formulations import formulations as formulations
 from armdyn.kinematics import inverse_kinematics as inverse_kinematics
 from armdyn.motion import evaluate as evaluate

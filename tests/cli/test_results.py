@@ -31,6 +31,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "reproduce": ("milicevic",),
     "robots": (),
     "share": ("planar2r",),
+    "simulate": ("planar2r", "--law", "pid", "--duration", "0.1"),
     "show": ("scara5", "--dh", "modified"),
 }
 """Verb -> arguments of a quick command; every verb under `@verb` has an entry."""

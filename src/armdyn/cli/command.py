@@ -30,7 +30,7 @@ from armdyn.cli.formulations import formulations
 from armdyn.cli.identifiable import identifiable
 from armdyn.cli.identify import identify
 from armdyn.cli.parse import OptionError
-from armdyn.cli.payload_verb import payload
+from armdyn.cli.payload import payload
 from armdyn.cli.plan import plan
 from armdyn.cli.prune import prune
 from armdyn.cli.reproduce import reproduce
@@ -38,7 +38,7 @@ from armdyn.cli.robots import robots
 from armdyn.cli.share import share
 from armdyn.cli.show import show
 from armdyn.cli.simulate import simulate
-from armdyn.cli.stiffness_verb import stiffness
+from armdyn.cli.stiffness import stiffness
 from armdyn.cli.studio import studio
 from armdyn.cli.study import study
 from armdyn.cli.sweep import sweep

@@ -23,7 +23,6 @@ from armdyn.formula_lines import wrapped
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from armdyn.diagnosis import Fixed
     from armdyn.dynamics import Dynamics
     from armdyn.errors import ArmdynError
     from armdyn.findings import Checkup
@@ -253,12 +252,6 @@ def show_findings(out: Console, checkup: Checkup) -> None:
                     out.print(bullet(text, " "))
     for note in checkup.notes:
         out.print(bullet(note))
-
-
-def show_repairs(out: Console, result: Fixed) -> None:
-    """The proposed repairs, and what is left alone."""
-    sections = result.sections()
-    show(out, *sections) if sections else out.print(Text(str(result)))
 
 
 # Facts, notes, marks and progress ------------------------------------------------------------------------------------

@@ -99,6 +99,33 @@ class FigureSize(StrEnum):
 
 # Arguments and options that several verbs take -----------------------------------------------------------------------
 
+LOG_FILES = "a file (.csv, .npz, .parquet, a ROS 2 bag)"
+
+
+def print_logger_template(asked: bool) -> None:
+    """Print a logger's file with all keys, and end."""
+    if asked:
+        from armdyn.identification import Logger
+
+        print(Logger.template())
+        raise typer.Exit
+
+
+LoggerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="TOML file of the logger: columns, units, gears, efforts (--print-template)."
+    ),
+]
+LoggerTemplateOption = Annotated[
+    bool,
+    typer.Option(
+        "--print-template",
+        help="Print a file for --format with all keys.",
+        callback=print_logger_template,
+        is_eager=True,
+    ),
+]
 RobotArgument = Annotated[
     str,
     typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a robot file.", autocompletion=robot_names),
