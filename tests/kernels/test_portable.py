@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import looped
+from armdyn.dynamics.looped.tables import looped
 from armdyn.graph import Graph, trace
 from armdyn.kernels import jit
-from armdyn.kernels.call.single import EXTERNALS
+from armdyn.kernels.call.arrays import EXTERNALS
 from armdyn.kernels.kernel import ONE, program
 from armdyn.kernels.machine import Machine
 from armdyn.kernels.straight import emit
@@ -65,6 +66,7 @@ def check(texts: list[str], triple: str, known: set[str]) -> None:
     assert "single" in names
 
 
+@cache
 def graphs() -> dict[str, Graph]:
     """Short and long ones, with angles of angles, exponentials and results that are scattered."""
     dynamics = armdyn.compile(armdyn.load("ur5"), cache=False)

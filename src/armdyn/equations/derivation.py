@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from armdyn.algebra import ZERO, CentralInertia, Mat3
 from armdyn.equations import paper, projection, typesetting
+from armdyn.equations.document import Document
 from armdyn.equations.projection import columns_of, matrix_of, projected, symbols_of, torques_of
 from armdyn.errors import RobotError, unknown_name
 from armdyn.graph import (
@@ -24,15 +26,15 @@ from armdyn.graph import (
     normal_form,
     symbol,
     symbols,
-    text,
     to_sympy,
     trace,
 )
 from armdyn.mechanics import christoffel, kinematics
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.mechanics.registry import formulation as get_formulation
-from armdyn.notebook_view import Shown, View
+from armdyn.notebook_view import View
 from armdyn.parameters import base_parameters, standard_parameters, with_standard_parameters
+from armdyn.result import Result
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.parts import Body, Elastic, Joint
 from armdyn.robot.robot import Robot
@@ -46,7 +48,7 @@ WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 @dataclass(frozen=True)
-class Equations(Shown):
+class Equations(Result):
     """The equations of motion of a robot, by one formulation.
 
     M, C, g, k, tau are SymPy matrices in explicit form; `nodes(name)` gives the same as nested tuples of expression
@@ -289,11 +291,20 @@ class Equations(Shown):
         """A Markdown page with the equations in LaTeX."""
         return typesetting.markdown(self)
 
+    def document(self, format: str | None = None, **parts: Any) -> Document:
+        """The equations in one format, as a whole or in parts: see `Document`, whose fields are the arguments."""
+        return Document(self, format, **parts)
+
+    def save(self, path: str | Path, **parts: Any) -> Path:
+        """Write the equations: .txt, .tex, .md, .py or .json; parts as for `document`."""
+        return self.document(**parts).save(path)
+
+    def record(self) -> dict[str, Any]:
+        """The equations as texts that Python and SymPy can read, and the facts about them."""
+        return typesetting.record(self)
+
     def _view(self) -> View:
         return typesetting.view(self)
-
-    def __str__(self) -> str:
-        return typesetting.plain(self, text)
 
     def __repr__(self) -> str:
         return f"<Equations of {self.robot.name!r} by {self.formulation}: {sum(self.size.values())} terms>"

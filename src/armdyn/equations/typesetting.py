@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armdyn.equations.projection import symbols_of
 from armdyn.errors import ArmdynError
-from armdyn.graph import Node, constant
+from armdyn.formula_lines import wrapped
+from armdyn.graph import Node, constant, normal_form, text
 from armdyn.graph.expression_writer import infix
-from armdyn.graph.latex_lines import breaks, lines, paper_latex
+from armdyn.graph.latex_lines import lines, paper_latex
 from armdyn.graph.mathml import mathml
+from armdyn.mechanics.registry import formulation
 from armdyn.notebook_view import Formula, View
 from armdyn.robot.features import model_line
-from armdyn.tables import WIDTH
+from armdyn.tables import WIDTH, Column, Section
 
 if TYPE_CHECKING:
     from armdyn.equations.derivation import Equations
@@ -31,7 +33,6 @@ SHORT = "Abbreviations: c2 = cos(q2), s23 = sin(q2 + q3), and so on."
 UNWRITTEN = "M is symmetric; entries not shown are zero."
 SCREEN = 560.0
 """Width of a formula on a Markdown page, pt."""
-_INDENT, _DEEPEST, _NARROWEST = 2, 6, 24
 
 
 class Block(NamedTuple):
@@ -139,51 +140,12 @@ def index(equations: Equations, *places: int) -> str:
 # Plain text -----------------------------------------------------------------------------------------------------
 
 
-def plain(equations: Equations, text: Render) -> str:
-    """What print(equations) shows."""
-    title = f"Equations of motion of {equations.robot.name}, by {equations.by}"
-    lines = [line for block in matrices(equations) for line in plain_lines(block, text)]
-    unwritten = UNWRITTEN if equations.symmetric else "Entries not shown are zero."
-    named = [coordinates(equations)] if equations.size_of_x > equations.robot.n else []
-    return "\n".join([title, motion(equations), *named, SHORT, unwritten, "", *lines])
-
-
 def plain_lines(block: Block, text: Render, width: int = WIDTH) -> list[str]:
     """The entries of a block, each wrapped to the width."""
     gap = "" if block.sign == ":" else " "
     heads = [f"{block.symbol}{indices}{gap}{block.sign} " for indices, _ in block.entries]
     words = text(tuple(x for _, x in block.entries))
-    return [wrapped(head, word, width) for head, word in zip(heads, words, strict=True)]
-
-
-def wrapped(head: str, expression: str, width: int = WIDTH) -> str:
-    """The expression behind its head, broken before plus and minus signs, outside of brackets where that is possible.
-
-    >>> print(wrapped("M11 = ", "m2*(2*a1*l2*c2 + a1^2 + l2^2) + I1 + I2 + l1^2*m1", 36))
-    M11 = m2*(2*a1*l2*c2 + a1^2 + l2^2)
-          + I1 + I2 + l1^2*m1
-    """
-    places, depths = _breaks(expression)
-    indents = [_INDENT * min(depth, _DEEPEST) for depth in depths]
-    chosen = breaks(places, depths, indents, len(expression), max(width - len(head), _NARROWEST))
-    ends = [places[k] for k in chosen]
-    parts = [expression[start:end].lstrip() for start, end in zip([0, *ends], [*ends, None], strict=True)]
-    rest = (" " * (len(head) + indents[k]) + part for k, part in zip(chosen, parts[1:], strict=True))
-    return "\n".join([head + parts[0], *rest])
-
-
-def _breaks(expression: str) -> tuple[list[int], list[int]]:
-    """Places of the blanks before plus and minus signs, and the depth of brackets there."""
-    places, depths, depth = [], [], 0
-    for match in re.finditer(r"[({]|[)}]| [+-] ", expression):
-        if match[0] in "({":
-            depth += 1
-        elif match[0] in ")}":
-            depth -= 1
-        else:
-            places.append(match.start())
-            depths.append(depth)
-    return places, depths
+    return [wrapped(head + word, width) for head, word in zip(heads, words, strict=True)]
 
 
 # LaTeX and Markdown ---------------------------------------------------------------------------------------------
@@ -235,28 +197,74 @@ def displayed(left: str, sign: str, node: Node, room: float = SCREEN) -> str:
 
 # Notebook -------------------------------------------------------------------------------------------------------
 
-MOST_TERMS = 1500
-"""Equations with more terms than this are too long to show; their terms are counted."""
+MOST_TERMS = 1000
+"""Quantities with more terms, multiplied out, are too long to show; the terms of their entries are counted instead."""
 
 
-def view(equations: Equations) -> View:
-    """The equations in a notebook: M open where it is short, the rest folded; large ones counted."""
-    size, count = equations.size, equations.operations
+def terms_of(equations: Equations, name: str) -> int:
+    """Number of terms of a quantity, multiplied out."""
+    return equations.size.get("christoffel" if name == "C" else name, 0)
+
+
+def large(equations: Equations) -> tuple[str, ...]:
+    """The quantities that are too long to show."""
+    return tuple(name for name in equations.quantities if terms_of(equations, name) > MOST_TERMS)
+
+
+def view(equations: Equations, blocks: Sequence[Block] | None = None, without: Sequence[str] | None = None) -> View:
+    """The equations on a terminal and in a notebook.
+
+    blocks: what is shown (default: the quantities that are short enough).
+    without: quantities whose terms are only counted (default: the long ones).
+    """
+    counted = large(equations) if without is None else without
+    if blocks is None:
+        blocks = matrices(equations, [name for name in equations.quantities if name not in counted])
+    entry, size, count = formulation(equations.formulation), equations.size, equations.operations
+    offline = count.offline.total if count.offline else 0
+    operations = (
+        f"{count.multiplications} multiplications, {count.additions} additions, {count.trigonometric} sines and "
+        f"cosines, {offline} operations off-line"
+    )
     facts = [
         ("equation", motion(equations)),
-        ("formulation", equations.by),
+        *([("coordinates", coordinates(equations))] if equations.size_of_x > equations.robot.n else []),
+        ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),
-        ("program for tau", f"{count.multiplications} multiplications, {count.additions} additions"),
+        ("program for tau", operations),
+        ("derived in", f"{equations.seconds:.2f} s"),
     ]
+    notes = [SHORT, *([UNWRITTEN] if equations.symmetric else [])]
+    if counted:
+        total = sum(terms_of(equations, name) for name in counted)
+        advice = (
+            "--all prints them, save(path) or --out FILE writes them, entry(name) or --entry NAME gives single ones"
+        )
+        program = f"a program for tau has {count.total} operations"
+        notes = [f"{total} terms are too long to show: {advice}; {program}.", *notes]
     title = f"Equations of motion of {equations.robot.name}"
-    if sum(size.values()) > MOST_TERMS:
-        advice = 'Too long to show here: .entry("M12") gives one entry, .latex_document() all of them.'
-        return View(title, None, [*facts, ("", advice)])
-    shown = [
-        (block.title, [formula(left_side(block, indices), block, indices, x) for indices, x in block.entries])
-        for block in matrices(equations)
-    ]
-    return View(title, None, facts, shown, notes=[SHORT, UNWRITTEN] if equations.symmetric else [SHORT])
+    formulas = [(block.heading, list(_formulas(block))) for block in blocks]
+    return View(title, None, facts, formulas, [_counts(equations, name) for name in counted], notes=notes)
+
+
+def _formulas(block: Block) -> Iterator[Formula]:
+    """The entries of a block, or one that says that there is none."""
+    heads = [f"{block.symbol}{indices}{'' if block.sign == ':' else ' '}{block.sign} " for indices, _ in block.entries]
+    words = text(tuple(x for _, x in block.entries))
+    for (indices, x), head, word in zip(block.entries, heads, words, strict=True):
+        made = formula(left_side(block, indices), block, indices, x)
+        yield made._replace(plain=head + word)
+    if not block.entries:
+        yield Formula("0", "<mn>0</mn>", "all zero")
+
+
+def _counts(equations: Equations, name: str) -> Section:
+    """The number of terms in each entry."""
+    entries = normal_form(equations.raw[name]).entries
+    rows = entries if name in ("M", "C") else [[entry] for entry in entries]
+    heads = (Column(""), *(Column(str(j + 1)) for j in range(len(rows[0]))))
+    counts = tuple((f"{name}{i + 1}", *(str(len(x)) for x in row)) for i, row in enumerate(rows))
+    return Section(f"{QUANTITIES[name]}: terms of each entry", heads, counts)
 
 
 def formula(left: str, block: Block, indices: str, node: Node) -> Formula:

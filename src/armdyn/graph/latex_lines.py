@@ -8,11 +8,11 @@ fixed sizes, \bigl( instead of \left(, because a pair of \left and \right must s
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+from armdyn.formula_lines import breaks
 from armdyn.graph.node import ABS, SQRT, Node
 from armdyn.graph.render import LatexStyle, rendered
 
@@ -176,31 +176,6 @@ def lines(latex: str, room: float) -> list[str]:
     ends = [places[k].at for k in chosen]
     parts = [latex[start:end].strip() for start, end in zip([0, *ends], [*ends, len(latex)], strict=True)]
     return [parts[0], *(_continued(part, places[k]) for part, k in zip(parts[1:], chosen, strict=True))]
-
-
-def breaks(
-    marks: Sequence[float], depths: Sequence[int], indents: Sequence[float], total: float, room: float
-) -> list[int]:
-    """Which places to break at, so that every line fits the room where that is possible.
-
-    marks: how far from the start each place is.
-    depths: how bad a break is there; of the places in the last two thirds of a line the best, then the last is taken.
-    indents: what the line that follows is indented by.
-    total: length of the whole.
-    room: length of a line.
-    """
-    chosen: list[int] = []
-    start, left = 0.0, room
-    while total - start > left:
-        first, last = bisect_right(marks, start), bisect_right(marks, start + left)
-        if first == len(marks):
-            break
-        late = bisect_right(marks, start + left / 3)
-        within = range(late if late < last else first, max(last, first + 1))
-        best = min(within, key=lambda k: (depths[k], -marks[k]))
-        chosen.append(best)
-        start, left = marks[best], room - indents[best]
-    return chosen
 
 
 def _quads(place: Place) -> int:

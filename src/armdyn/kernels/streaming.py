@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from armdyn.kernels.ir_writer import vector
-from armdyn.kernels.loop_writer import LoopWriter
+from armdyn.kernels.looped.writer import LoopWriter
 
 LINE = 8
 """Doubles of a line of the caches."""
