@@ -6,7 +6,7 @@ from armdyn import catalog as catalog
 from armdyn import codegen as codegen
 from armdyn import control as control
 from armdyn import conventions as conventions
-from armdyn import diagnosis as diagnosis
+from armdyn import doctor as doctor
 from armdyn import identification as identification
 from armdyn import jax as jax
 from armdyn import kinematics as kinematics
@@ -36,8 +36,9 @@ from armdyn.control import SlidingMode as SlidingMode
 from armdyn.control import SlotineLi as SlotineLi
 from armdyn.control import TaskPID as TaskPID
 from armdyn.control import VelocityObserver as VelocityObserver
-from armdyn.diagnosis import explain as explain
-from armdyn.diagnosis import fix as fix
+from armdyn.doctor import check as check
+from armdyn.doctor import explain as explain
+from armdyn.doctor import fix as fix
 from armdyn.dynamics import compile as compile
 from armdyn.dynamics import Dynamics as Dynamics
 from armdyn.equations import certify as certify

@@ -390,7 +390,7 @@ def test_links_of_robots_without_named_parameters_are_changed() -> None:
 def test_names_of_a_file_are_escaped(planar: RobotQueries) -> None:
     joints = [joint._replace(name=HOSTILE, torque=1e-9) for joint in planar.joints]
     loads = [load._replace(bodies={HOSTILE: 1.0}) for load in planar.loads(planar.start)]
-    checkup = planar.robot.checkup()
+    checkup = armdyn.check(planar.robot)
     pages = [
         torque_page(HOSTILE, joints, [1.0, 2.0], planar.start, True),
         bodies_page(loads),

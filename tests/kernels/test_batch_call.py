@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import looped
+from armdyn.dynamics.looped.tables import looped
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.kernels import Kernel, jit
 from armdyn.kernels.call import arrays

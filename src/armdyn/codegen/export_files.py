@@ -12,7 +12,8 @@ from typing import Any
 from armdyn.codegen import fmu_source
 from armdyn.codegen.c_source import stack_bytes
 from armdyn.codegen.functions import DEFAULT, Model, Real, applicable, model
-from armdyn.dynamics.looped_programs import MANY, can_be_looped
+from armdyn.dynamics.looped.choice import THRESHOLDS
+from armdyn.dynamics.looped.robots import can_be_looped
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.files import require_free, write_bytes, write_text
 from armdyn.notebook_view import View
@@ -146,11 +147,11 @@ def model_for(
     if to == "fmu":
         loaded = fmu_source.prepared(robot, parameters=parameters)
         wanted = fmu_source.DEFAULT if functions is None else functions
-        long = robot.n >= MANY and not parameters and not robot.compounds
+        long = robot.n >= THRESHOLDS.many and not parameters and not robot.compounds
         return model(loaded, wanted, prefix, parameters=True, loops=long)
     names = DEFAULT if functions is None else functions
     if loops is None:
-        loops = to in LOOPING and robot.n >= MANY
+        loops = to in LOOPING and robot.n >= THRESHOLDS.many
     return replace(model(robot, names, prefix, parameters=parameters, loops=loops), real=real)
 
 

@@ -1,4 +1,4 @@
-from armdyn.identification.checks import check_log as check_log
+from armdyn.doctor.log_checks import check_log as check_log
 from armdyn.identification.excitation.clearance import Surroundings as Surroundings
 from armdyn.identification.excitation.design_file import ExcitationDesign as ExcitationDesign
 from armdyn.identification.excitation.excite import Excitation as Excitation
@@ -28,7 +28,6 @@ from armdyn.identification.fit.robust_timing import RobustTiming as RobustTiming
 from armdyn.identification.fit.robust_timing import robust_timing as robust_timing
 from armdyn.identification.fit.torque_model import TorqueModel as TorqueModel
 from armdyn.identification.fit.validation import Validation as Validation
-from armdyn.identification.fit.validation import validate as validate
 from armdyn.identification.log.log import Log as Log
 from armdyn.identification.log.log_format import LogFormat as LogFormat
 from armdyn.identification.log.logger_file import Logger as Logger

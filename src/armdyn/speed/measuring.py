@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from armdyn.dynamics import Dynamics, compile
-from armdyn.dynamics.looped_programs import can_be_looped, pays
+from armdyn.dynamics.looped.choice import worth_looping
+from armdyn.dynamics.looped.robots import can_be_looped
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
 from armdyn.errors import MissingExtra, NotApplicable
 from armdyn.graph.node import COS, SIN
@@ -191,7 +192,7 @@ class _Work:
         return len({node.args[0] for node in nodes if node.op in (SIN, COS)})
 
     def _looped(self, name: str) -> bool:
-        return can_be_looped(self.robot, name) and pays(
+        return can_be_looped(self.robot, name) and worth_looping(
             name, self.robot, lambda: self.dynamics.operations("inverse_dynamics").total
         )
 

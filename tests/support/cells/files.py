@@ -135,14 +135,14 @@ def _studio(c: Case) -> None:
     close([load.torque for load in answers.loads(c.q)], c.held)
 
 
-@cell("diagnosis.explain")
+@cell("doctor.explain")
 def _explain(c: Case) -> None:
     """The torques of the second model are those of the robot: there is nothing to explain."""
     found = armdyn.explain(c.robot, (c.q[None], c.qd[None], c.qdd[None], np.real(c.tau)[None, : c.n]))
     assert found.status == "equal" and not found.causes, found
 
 
-@cell("diagnosis.fix")
+@cell("doctor.fix")
 def _fix(c: Case) -> None:
     """A robot without findings keeps its torques."""
     found = armdyn.fix(c.robot)

@@ -25,7 +25,7 @@ from armdyn.kernels.call.arrays import (
     returned,
 )
 from armdyn.kernels.ir_writer import ONCE
-from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter
+from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter
 from armdyn.kernels.ports import Ports
 
 SUMS = 4
