@@ -33,3 +33,19 @@ class Result(Shown):
 
     def __str__(self) -> str:
         return text(self._view())
+
+
+class Source(Result):
+    """A result that can be a text in another language (LaTeX, a program), which shells then print as it is."""
+
+    __slots__ = ()
+
+    @property
+    def style(self) -> str:
+        """The language of the text; "text": there is a view to show instead."""
+        raise NotImplementedError
+
+    @property
+    def source(self) -> str:
+        """The text."""
+        raise NotImplementedError

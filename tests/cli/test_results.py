@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,24 @@ import armdyn
 from armdyn.cli import VERBS
 from armdyn.notebook_view import text
 from armdyn.result import Result
+from armdyn.speed import measuring
 from support.command import Run
 
 NAMES = [verb.__name__ for verbs in VERBS.values() for verb in verbs]
 CASES: dict[str, tuple[str, ...]] = {
     "analyse": ("planar3r", "--tau-max", "120,60,20", "--map", "payload", "--points", "3"),
+    "bench": ("pendulum", "--quick"),
     "certify": ("planar2r", "--points", "1"),
     "cite": ("puma560",),
     "compare": ("pendulum", "--coriolis"),
+    "derive": ("planar2r",),
+    "export": ("planar2r", "--functions", "gravity,pose"),
     "formulations": (),
     "prune": ("planar2r", "--tolerance", "5%", "--rank"),
+    "reproduce": ("milicevic",),
     "robots": (),
+    "share": ("planar2r",),
+    "simulate": ("planar2r", "--law", "pid", "--duration", "0.1"),
     "show": ("scara5", "--dh", "modified"),
 }
 """Verb -> arguments of a quick command; every verb under `@verb` has an entry."""
@@ -63,6 +71,7 @@ def test_the_command_prints_what_the_result_holds(
     name: str, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(measuring, "QUICK", replace(measuring.QUICK, sizes=(16,), rounds=1, turn=1e-5, compared=4))
     function, results = getattr(armdyn, name), []
 
     def recorded(*args: Any, **options: Any) -> Any:

@@ -119,7 +119,9 @@ def test_motions_of_closed_chains(name: str) -> None:
     dyn, n = armdyn.compile(robot), robot.n
     start = np.array({"parallelogram": [0.0, 1.5], "palletiser": [0.0, 1.2, -0.2]}[name])
     motion = armdyn.point_to_point(start, start + 0.3, v_max=np.full(n, 1.0), a_max=np.full(n, 3.0))
-    scaled = armdyn.scale_to_torque(motion, dyn, np.full(n, 3000.0), v_max=np.inf, a_max=np.inf)
+    scaled = armdyn.scale_to_torque(
+        motion, dyn, limits={"tau_max": np.full(n, 3000.0), "v_max": np.inf, "a_max": np.inf}
+    )
     t = np.linspace(0, scaled.duration, 200)
     tau = dyn.inverse_dynamics(*(scaled(t, order) for order in range(3)))
     assert 0.95 * 3000 < np.abs(tau).max() < 3000 * (1 + 1e-6)

@@ -18,7 +18,7 @@ from armdyn.analysis.ellipsoids import (
     velocity_ellipsoid,
 )
 from armdyn.analysis.model_bounds import ModelBounds, model_bounds
-from armdyn.analysis.operational_space import DEAD, OperationalSpace, operational_space
+from armdyn.analysis.operational_space import DEAD, OperationalSpaceModel, operational_space
 from armdyn.analysis.workspace_map import WorkspaceMap, payload_capability, quantity_of, workspace_map
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics.holding import holding_torques
@@ -73,7 +73,7 @@ class Analysis(Result):
     singular_values: dict[str, Array]
     moving: tuple[str, ...]
     effective_mass: Array
-    model: OperationalSpace
+    model: OperationalSpaceModel
     ellipsoids: tuple[Ellipsoid, ...]
     payload: float | None
     acceleration: float | None
@@ -113,10 +113,11 @@ class Analysis(Result):
             "reach": self.reach,
             "singular_values": {kind: values.tolist() for kind, values in self.singular_values.items()},
             "effective_mass": dict(zip(ROWS, self.effective_mass.tolist(), strict=True)),
-            "ellipsoids": [{"kind": each.kind, "rows": list(each.rows),
-                            "half_axes": [float(x) for x in each.printed_lengths],
-                            "directions": each.axes.T.tolist(), "centre": each.centre.tolist()}
-                           for each in self.ellipsoids],
+            "ellipsoids": [
+                {"kind": each.kind, "rows": list(each.rows), "half_axes": [float(x) for x in each.printed_lengths],
+                 "directions": each.axes.T.tolist(), "centre": each.centre.tolist()}
+                for each in self.ellipsoids
+            ],
             "payload": self.payload,
             "acceleration": self.acceleration,
             "holding_torque": self.gravity.tolist(),
@@ -226,7 +227,7 @@ def _in_general(dyn: Dynamics) -> tuple[Array, dict[str, int]]:
 
 
 def _warnings(
-    dyn: Dynamics, q: Array, limits: Array | None, here: OperationalSpace, speeds: Ellipsoid, gravity: Array
+    dyn: Dynamics, q: Array, limits: Array | None, here: OperationalSpaceModel, speeds: Ellipsoid, gravity: Array
 ) -> list[str]:
     found = []
     rows = " ".join(speeds.rows)

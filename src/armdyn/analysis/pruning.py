@@ -167,8 +167,9 @@ class Pruned(Result):
         kind = Path(path).suffix.lower()
         if kind not in (".txt", ".tex", ".py"):
             raise FileError(f"unknown ending {kind!r}", where=str(path), expected=".txt, .tex, .py")
-        texts = {".txt": self.equations.__str__, ".tex": self.equations.latex}
-        return write_text(path, self.graph.program("python") if kind == ".py" else texts[kind]() + "\n")
+        if kind == ".py":
+            return write_text(path, self.graph.program("python"))
+        return self.equations.save(path)
 
     def plot(self, path: str | Path | None = None, size: str | None = None) -> Any:
         """Matplotlib figure of where the most important terms of the equations vanish.

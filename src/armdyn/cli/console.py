@@ -18,11 +18,11 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from armdyn.files import writing
+from armdyn.formula_lines import wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from armdyn.diagnosis import Fixed
     from armdyn.dynamics import Dynamics
     from armdyn.errors import ArmdynError
     from armdyn.findings import Checkup
@@ -87,8 +87,8 @@ def show_view(screen: Console, view: View) -> None:
     for title, formulas in view.formulas:
         screen.print(Text(f"\n{title}", style="bold"))
         for formula in formulas:
-            lines = (formula.plain or formula.latex).replace("\n", "\n  ")
-            screen.print(Text(f"  {lines}"), soft_wrap=True)
+            lines = wrapped(formula.plain, screen.width - 2) if formula.plain else formula.latex
+            screen.print(Text("  " + lines.replace("\n", "\n  ")), soft_wrap=True)
     show(screen, *view.sections, *view.details)
     for note in view.notes:
         screen.print(bullet(note))
@@ -252,12 +252,6 @@ def show_findings(out: Console, checkup: Checkup) -> None:
                     out.print(bullet(text, " "))
     for note in checkup.notes:
         out.print(bullet(note))
-
-
-def show_repairs(out: Console, result: Fixed) -> None:
-    """The proposed repairs, and what is left alone."""
-    sections = result.sections()
-    show(out, *sections) if sections else out.print(Text(str(result)))
 
 
 # Facts, notes, marks and progress ------------------------------------------------------------------------------------

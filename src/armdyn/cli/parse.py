@@ -99,6 +99,33 @@ class FigureSize(StrEnum):
 
 # Arguments and options that several verbs take -----------------------------------------------------------------------
 
+LOG_FILES = "a file (.csv, .npz, .parquet, a ROS 2 bag)"
+
+
+def print_logger_template(asked: bool) -> None:
+    """Print a logger's file with all keys, and end."""
+    if asked:
+        from armdyn.identification import Logger
+
+        print(Logger.template())
+        raise typer.Exit
+
+
+LoggerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="TOML file of the logger: columns, units, gears, efforts (--print-template)."
+    ),
+]
+LoggerTemplateOption = Annotated[
+    bool,
+    typer.Option(
+        "--print-template",
+        help="Print a file for --format with all keys.",
+        callback=print_logger_template,
+        is_eager=True,
+    ),
+]
 RobotArgument = Annotated[
     str,
     typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a robot file.", autocompletion=robot_names),
@@ -170,6 +197,15 @@ TorqueOption = Annotated[
     str | None,
     typer.Option(metavar="T", help="Torque limits in N m or N, one for all joints or one each (default: the robot's)."),
 ]
+LimitsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME=VALUE,...",
+        help="Limits in place of the robot's, one number for all joints or one each, as in v=1,a=2,tau=87,87,12: v, a, "
+        "j, tau, tau_min, no_load (speed without torque, or robot), corner (speed from which it falls); of the tool on "
+        "a line: tool_v, tool_a, tool_w, tool_wd.",
+    ),
+]
 
 
 # Texts of options ----------------------------------------------------------------------------------------------------
@@ -207,12 +243,53 @@ def configuration(text: str, robot: Robot, option: str) -> list[float]:
     return numbers(text, robot.n, option)
 
 
+def vector(text: str | None, option: str) -> list[float] | None:
+    """`"0.1, 30deg"` as numbers, however many there are."""
+    return None if text is None else numbers(text, len(text.replace(",", " ").split()), option)
+
+
+def position(text: str | None, robot: Robot, option: str = "--at") -> list[float] | None:
+    """Numbers, however many there are, or one of the robot's configurations by its name."""
+    if text is not None and (text in robot.configurations or text.strip()[:1].isalpha()):
+        return [float(x) for x in robot.configuration(text)]
+    return vector(text, option)
+
+
 def limits(text: str, count: int, option: str) -> list[float]:
     """Positive limits, one per joint; a single number holds for all."""
     values = numbers(text, count, option, single=True)
     if min(values) <= 0:
         raise typer.BadParameter("limits must be positive", param_hint=option)
     return values if len(values) == count else values * count
+
+
+JOINT_LIMITS = {
+    "v": "v_max",
+    "a": "a_max",
+    "j": "j_max",
+    "tau": "tau_max",
+    "tau_min": "tau_min",
+    "no_load": "no_load_speed",
+    "corner": "corner_speed",
+}
+TOOL_LIMITS = {"tool_v": "v_max", "tool_a": "a_max", "tool_w": "w_max", "tool_wd": "wd_max"}
+
+
+def limits_by_name(text: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """`"v=1,tau=6,87,tool_v=0.2"` as limits of the joints and of the tool, as the functions of motion take them."""
+    given: dict[str, list[Any]] = {}
+    name = ""
+    for word in words((text or "").replace(" ", ",")):
+        *named, value = word.rsplit("=", 1)
+        name = named[0] if named else name
+        if name not in (*JOINT_LIMITS, *TOOL_LIMITS):
+            raise unknown_name("limit", name, (*JOINT_LIMITS, *TOOL_LIMITS), where="--limits")
+        robots_own = name == "no_load" and value == "robot"
+        given.setdefault(name, []).append(value if robots_own else numbers(value, 1, f"--limits {name}")[0])
+    values = {name: each[0] if len(each) == 1 else each for name, each in given.items()}
+    joints, tool = ({known[name]: value for name, value in values.items() if name in known}
+                    for known in (JOINT_LIMITS, TOOL_LIMITS))  # fmt: skip
+    return joints, tool
 
 
 def torque_speed(no_load: str | None, corner: str, count: int) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from armdyn.cli.parse import (
     check_extension,
     load_options,
 )
-from armdyn.errors import unknown_name
+from armdyn.errors import FileError, unknown_name
 
 if TYPE_CHECKING:
     from armdyn import Robot
@@ -52,13 +52,13 @@ class Writes:
     help:     what is written, in one sentence
     suffixes: accepted extensions; none: any
     folder:   the option names a folder
-    default:  gives the path if the user names none, from the robot's name; without it nothing is written then
+    default:  gives the path if the user names none, from the verb's options; without it nothing is written then
     """
 
     help: str
     suffixes: tuple[str, ...] = ()
     folder: bool = False
-    default: Callable[[str], Path] | None = None
+    default: Callable[[Mapping[str, Any]], Path] | None = None
 
     @property
     def annotation(self) -> Any:
@@ -72,7 +72,12 @@ def figure(of: str) -> Writes:
 
 
 def verb(
-    *, out: Writes | None = None, plot: Writes | None = None, report: Writes | None = None, panels: Panels | None = None
+    *,
+    out: Writes | None = None,
+    plot: Writes | None = None,
+    report: Writes | None = None,
+    waits: bool = False,
+    panels: Panels | None = None,
 ) -> Callable[[Verb], Verb]:
     """Make a function a verb of the command line.
 
@@ -81,9 +86,10 @@ def verb(
     named, loaded with --load; `progress: Progress` reports progress. Choices are arguments whose type is a StrEnum.
 
     Options added here: --load beside a robot; --json, which prints `result.record()`; --force where files are written;
-    out:    --out, written with `result.save(path)`
+    out:    --out, written with `result.save(path)`; or passed to the function, if it has an argument `out`
     plot:   --plot, written with `result.plot(path, size)`; see `figure`
     report: --report, written with `result.report(path)`
+    waits:  the command ends when the user stops it: `result.wait()` is called after the result was shown
     panels: panels of the help besides those that all verbs have, and their options
 
     `save` and `report` return the path or the paths that they wrote, or a Result that judges what was written: it is
@@ -95,6 +101,7 @@ def verb(
         signature = inspect.signature(function)
         loads, reports = "robot" in signature.parameters, "progress" in signature.parameters
         hints = _annotations(function)
+        passed = [name for name in writes if name in signature.parameters]
         hints |= {name: each.annotation for name, each in writes.items()}
         hints |= {"load": LoadOption} if loads else {}
         hints |= {"json": JsonOption} | ({"force": ForceOption} if writes else {})
@@ -107,15 +114,19 @@ def verb(
             from armdyn.files import protecting_existing, require_free
 
             named = {name: options.pop(name) for name in writes}
-            paths = _paths(writes, named, str(options.get("robot", "")))
+            paths = _paths(writes, named, options)
             with nullcontext() if force else protecting_existing():
                 require_free(path for path, _ in paths.values() if not os.path.isdir(path))
                 if loads:
                     options["robot"] = load_robot(options["robot"], load)
                 with working(function.__name__) as say:
-                    result = function(**options, **({"progress": say} if reports else {}))
-                    written = [_write(result, name, *paths[name]) for name in paths]
-            raise typer.Exit(finish(result, written, json=json))
+                    options |= {name: paths[name][0] for name in passed} | ({"progress": say} if reports else {})
+                    result = function(**options)
+                    written = [_write(result, name, *paths[name]) for name in paths if name not in passed]
+            status = finish(result, written, json=json)
+            if waits:
+                result.wait()
+            raise typer.Exit(status)
 
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint)
@@ -136,17 +147,21 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: eval(text, function.__globals__, {"Robot": RobotArgument}) for name, text in texts.items()}
 
 
-def _paths(writes: Mapping[str, Writes], named: Mapping[str, Path | None], robot: str) -> dict[str, tuple[Path, Any]]:
+def _paths(
+    writes: Mapping[str, Writes], named: Mapping[str, Path | None], options: Mapping[str, Any]
+) -> dict[str, tuple[Path, Any]]:
     """Option -> path and size of a figure, checked before the work begins."""
     paths = {}
     for name, each in writes.items():
         path, size = named[name], None
         if path is None and each.default is not None:
-            path = each.default(Path(robot).stem)
+            path = each.default(options)
         if path is None:
             continue
         if name == "plot":
             path, size = _figure_size(path)
+        if not each.folder and os.path.isdir(path):
+            raise FileError("it is a folder", where=f"--{name} {path}", expected="the name of a file")
         if each.suffixes:
             check_extension(path, each.suffixes, f"--{name}")
         paths[name] = path, size
@@ -175,11 +190,13 @@ def _write(result: Any, option: str, path: Path, size: str | None) -> Any:
 def finish(result: Result | str, written: list[Any], *, json: bool = False) -> int:
     """Show the result and where it was written; return the exit status."""
     from armdyn.cli.console import console, show_path, show_result
-    from armdyn.result import Result
+    from armdyn.result import Result, Source
 
     judgements = [each for each in written if isinstance(each, Result)]
     if isinstance(result, str):
         print(result.rstrip("\n"))
+    elif isinstance(result, Source) and result.style != "text" and not (json or written):
+        print(result.source.rstrip("\n"))
     else:
         show_result(result, json=json)
     for judgement in judgements:

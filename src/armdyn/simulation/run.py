@@ -291,13 +291,9 @@ class Run(Result):
     def _view(self) -> View:
         how = "machine code" if self.compiled else "Python"
         steps = f"{len(self.t) - 1} steps of {self.integrator} in {self.seconds:.3f} s ({how}, with preparation)"
-        facts = [("control law", self.controller), ("simulated", f"{self.duration:.6g} s, {steps}"), *self._notes]
+        facts = [("control law", self.controller), ("simulated", f"{self.duration:.6g} s, {steps}")]
         verdict = (f"{self.status.value} {self.detail}".strip(), self.ok)
-        return View(f"Run of {self.dynamics.robot.name}", verdict, facts, (), run_view.sections(self))
-
-    @property
-    def _notes(self) -> list[tuple[str, str]]:
-        return [("note", note) for note in self.notes]
+        return View(f"Run of {self.dynamics.robot.name}", verdict, facts, (), run_view.sections(self), notes=self.notes)
 
     def __repr__(self) -> str:
         end = self.status.name.lower() + (f" ({self.detail})" if self.detail else "")

@@ -19,8 +19,8 @@ from armdyn.graph import Operations, count_operations
 from armdyn.graph.structure import Port
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit
+from armdyn.kernels.call.arrays import Extents
 from armdyn.kernels.call.batches import Batches
-from armdyn.kernels.call.single import Loaded
 from armdyn.kernels.kernel import Kernel, bound, slots
 from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
 from armdyn.kernels.looped import module
@@ -208,7 +208,7 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples:
         ctypes.c_int64.from_address(code.address(name)).value = array.ctypes.data
     for name, number in numbers.items():
         ctypes.c_int64.from_address(code.address(name)).value = number
-    Loaded(ports).tell(code.address("extents"))
+    Extents(ports).tell(code.address("extents"))
     code.kept = arrays
 
 

@@ -13,7 +13,7 @@ from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
 from armdyn.kernels.call.batch import many, total
 from armdyn.kernels.call.loop import COPY
-from armdyn.kernels.call.single import Loaded, fast
+from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.looped.batch import abreast, batch_loop, copied, grid_sizes, grid_steps, products
 from armdyn.kernels.looped.memory import Cursor, Layout
@@ -36,7 +36,7 @@ GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "carrie
 """n: number of links; chosen: the link of a frame, -1 for the world; links: their numbers; parents: their parents;
 transfers: where they pass things on; robot: its own numbers; scratch: memory for one sample; tiles: which parts of
 matrices have which entries; carries: which links carry which; batch_bytes: memory of a batch; streamed: bytes of
-results from which they are written past the caches."""
+results from which they are written with non-temporal stores."""
 
 
 def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
@@ -49,8 +49,8 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
         _single(recipe, ports, samples, reduction, constants),
         _block(recipe, samples, reduction, constants),
         batch_loop(recipe, ports, samples),
-        fast(ports, Loaded(ports)),
-        many(ports, Loaded(ports)),
+        fast(ports),
+        many(ports),
         total(),
         exact_lanes(reduction.limit),
         COPY,
