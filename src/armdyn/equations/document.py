@@ -34,7 +34,6 @@ class Document(Source):
     entries: only these, such as M12, C31, g2 or tau1.
     split: also the torques by "causes", by "bodies", or by both.
     paper, columns: a complete LaTeX document on "a4" or "letter", broken for 1 or 2 columns.
-    everything: show everything, however long.
     """
 
     equations: Equations
@@ -43,7 +42,6 @@ class Document(Source):
     split: tuple[str, ...] = ()
     paper: str | None = None
     columns: int = 1
-    everything: bool = False
 
     def __post_init__(self) -> None:
         for kind, names, known in (("format", (self.format or "text",), FORMATS), ("split", self.split, SPLITS),
@@ -61,6 +59,11 @@ class Document(Source):
     def style(self) -> str:
         """The format of `source`."""
         return self.format or ("latex" if self.paper or self.columns > 1 else "text")
+
+    @property
+    def printed(self) -> bool:
+        """Whether a format was named."""
+        return self.format is not None or self.style != "text"
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -99,12 +102,12 @@ class Document(Source):
         return "\n".join(lines) + "\n"
 
     def _view(self) -> View:
-        if self.style != "text":
+        if self.printed:
             facts = [("format", self.style), ("lines", str(len(self.source.splitlines())))]
             return View(f"Equations of motion of {self.equations.robot.name}", None, facts)
         if self.entries:
             return typesetting.view(self.equations, self.blocks)
-        large = () if self.everything else typesetting.large(self.equations)
+        large = typesetting.large(self.equations)
         names = [name for name in self.equations.quantities if name not in large]
         torques = [] if large else self._torques()
         return typesetting.view(self.equations, [*typesetting.matrices(self.equations, names), *torques], large)

@@ -255,9 +255,7 @@ def view(equations: Equations, blocks: Sequence[Block] | None = None, without: S
     notes = [SHORT, *([UNWRITTEN] if equations.symmetric else [])]
     if counted:
         total = sum(terms_of(equations, name) for name in counted)
-        advice = (
-            "--all prints them, save(path) or --out FILE writes them, entry(name) or --entry NAME gives single ones"
-        )
+        advice = "--format text prints them, save(path) or --out FILE writes them, entry(name) gives single ones"
         program = f"a program for tau has {count.total} operations"
         notes = [f"{total} terms are too long to show: {advice}; {program}.", *notes]
     title = f"Equations of motion of {equations.robot.name}"
