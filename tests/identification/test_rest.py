@@ -64,5 +64,5 @@ def test_joints_rest_most_of_the_time_and_both_errors_are_told(fit: Fit) -> None
 def test_neither_motion_nor_rest_runs_away(fit: Fit) -> None:
     """A law bent by rests, or parameters that only rests fix, would show as errors far above the noise of 2 %."""
     errors = fit.files[0].errors
-    assert (errors.moving < 0.1).all(), errors.moving
-    assert (errors.rest < 0.25).all(), errors.rest
+    assert (errors.moving < 0.03).all(), errors.moving
+    assert (errors.rest < 0.1).all(), errors.rest
