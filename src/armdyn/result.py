@@ -41,8 +41,8 @@ class Source(Result):
     __slots__ = ()
 
     @property
-    def style(self) -> str:
-        """The language of the text; "text": there is a view to show instead."""
+    def printed(self) -> bool:
+        """Whether the text itself is asked for, not the view."""
         raise NotImplementedError
 
     @property

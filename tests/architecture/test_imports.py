@@ -182,9 +182,9 @@ def test_mechanics_knows_neither_numpy_nor_the_graph() -> None:
 
 
 def test_verbs_share_no_code_but_that_of_shared_modules() -> None:
-    shared = {"parse", "console", "declarations", "verb"}
+    shared = {"parse", "console", "verb"}
     for path in (SOURCE / "cli").glob("*.py"):
-        if path.stem not in {"__init__", "command", "declarations"}:  # these gather the verbs
+        if path.stem not in {"__init__", "command"}:  # these gather the verbs
             used = {name.removeprefix("armdyn.cli.").split(".")[0] for name, _ in imports(path)
                     if is_below(name, "armdyn.cli")}  # fmt: skip
             assert used <= shared, path.name

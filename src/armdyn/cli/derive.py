@@ -30,6 +30,8 @@ class Paper(StrEnum):
 
     a4 = "a4"
     letter = "letter"
+    a4_columns = "a4-two-columns"
+    letter_columns = "letter-two-columns"
 
 
 class Symbols(StrEnum):
@@ -49,7 +51,7 @@ class Split(StrEnum):
 
 @verb(
     out=Writes("Write to a file: .txt, .tex, .md, .py, .json, or any with --format."),
-    panels={"Output": ("format", "entry", "split", "paper", "columns", "everything")},
+    panels={"Output": ("format", "entry", "split", "paper")},
 )
 def derive(
     robot: Robot,
@@ -78,25 +80,26 @@ def derive(
         list[Split] | None, typer.Option(help="Also give the torques by physical cause or by body; repeatable.")
     ] = None,
     paper: Annotated[
-        Paper | None, typer.Option(help="With latex: a complete document on this paper (default: equations only).")
+        Paper | None,
+        typer.Option(
+            metavar="PAPER",
+            help=f"With latex: a complete document on {', '.join(Paper)} (default: equations only, for one column).",
+        ),
     ] = None,
-    columns: Annotated[
-        int, typer.Option(min=1, max=2, metavar="N", help="With latex: break the equations for 1 or 2 columns.")
-    ] = 1,
-    everything: Annotated[bool, typer.Option("--all", help="Print everything, however long.")] = False,
+    wrench: Annotated[bool, typer.Option("--wrench", help="Include a wrench at the tool in tau.")] = False,
 ) -> Result:  # fmt: skip
-    """Derive the equations of motion: M, C, g in explicit form.
+    """Derive the equations of motion in explicit form: M, C, g and, where the robot has them, springs and friction.
 
-    FORMAT program is a list of assignments for the torques, python a module with a function.
+    FORMAT program is a list of assignments for the torques, python a module with a function. Without a format, terms of
+    long equations are counted; with one, everything is printed.
     """
     from armdyn import derive
 
-    equations = derive(robot, by, symbols=symbols.value, progress=progress)
+    equations = derive(robot, by, symbols=symbols.value, wrench=wrench, progress=progress)
     return equations.document(
         None if format is None else format.value,
         entries=tuple(entry or ()),
         split=tuple(each.value for each in split or ()),
-        paper=None if paper is None else paper.value,
-        columns=columns,
-        everything=everything,
+        paper=None if paper is None else paper.value.split("-")[0],
+        columns=2 if paper is not None and paper.value.endswith("two-columns") else 1,
     )

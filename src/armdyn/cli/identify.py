@@ -33,9 +33,7 @@ def identify(
     progress: Progress,
     log: Annotated[
         list[str],
-        typer.Argument(
-            metavar="LOG...", help=f"The log, {parse.LOG_FILES}, or one per quantity: q=a.csv tau=b.csv."
-        ),
+        typer.Argument(metavar="LOG...", help=f"The log, {parse.LOG_FILES}, or one per quantity: q=a.csv tau=b.csv."),
     ],
     format: parse.LoggerOption = None,
     validation: Annotated[

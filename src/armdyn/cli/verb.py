@@ -11,12 +11,11 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast, get_args
 
 import typer
 from typer.models import OptionInfo, ParameterInfo
@@ -195,7 +194,7 @@ def finish(result: Result | str, written: list[Any], *, json: bool = False) -> i
     judgements = [each for each in written if isinstance(each, Result)]
     if isinstance(result, str):
         print(result.rstrip("\n"))
-    elif isinstance(result, Source) and result.style != "text" and not (json or written):
+    elif isinstance(result, Source) and result.printed and not (json or written):
         print(result.source.rstrip("\n"))
     else:
         show_result(result, json=json)
@@ -286,115 +285,3 @@ def completing(words: Iterable[str]) -> Callable[[str], list[str]]:
         return [word for word in words if word.startswith(incomplete)]
 
     return beginning
-
-
-# Verbs that show and write by themselves -----------------------------------------------------------------------------
-
-TAKES: dict[str, tuple[str, ...]] = {}
-"""Verb -> features that it takes into account; entered in the table of all declarations by `cli.declarations`."""
-
-OPTIONS: dict[str, Any] = {"load": LoadOption}
-"""What is done to the robot of a file before the verb sees it."""
-
-
-class Running(NamedTuple):
-    """The verb that runs, and the robot as it was named on the command line."""
-
-    verb: str
-    robot: str
-
-
-RUNNING: ContextVar[Running] = ContextVar("RUNNING")
-
-
-def takes(*names: str, movable: bool = True, panels: Panels | None = None) -> Callable[[Verb], Verb]:
-    """Declare which features of robots a verb takes into account ("tree": all ordinary ones of a rigid tree).
-
-    On the command line, the verb's argument `robot: Robot` is a name or a file with the options `OPTIONS`; the verb
-    gets the loaded robot, after the gate has compared the robot's features with the declared ones.
-
-    movable: the robot must have a movable joint
-    panels:  panels of the help besides those that all verbs have, and their options
-    """
-
-    def declared(verb: Verb) -> Verb:
-        name = verb.__name__
-        TAKES[name] = names
-        PANELS[name] = panels or {}
-        signature = inspect.signature(verb)
-        if "robot" not in signature.parameters:  # the verb reads its files by itself
-            return verb
-        # Typer sees the annotation `Robot` as the text that names one: no verb imports the class to start.
-        hints = inspect.get_annotations(verb, eval_str=True, locals={"Robot": RobotArgument})
-        given = [
-            parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY)
-            for parameter in signature.parameters.values()
-        ]
-        added = [
-            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            for option, annotation in OPTIONS.items()
-        ]
-
-        @wraps(verb)
-        def run(*, robot: str, **options: Any) -> Any:
-            how = {option: options.pop(option) for option in OPTIONS}
-            before = RUNNING.set(Running(name, robot))
-            try:
-                return verb(robot=_loaded(robot, name, movable=movable, **how), **options)
-            finally:
-                RUNNING.reset(before)
-
-        run.__signature__ = signature.replace(parameters=[*given, *added])  # type: ignore[attr-defined]
-        run.__annotations__ = {**hints, **OPTIONS}
-        return cast(Verb, run)
-
-    return declared
-
-
-WRITTEN = ("out", "plot", "report")
-"""Options that name what a verb writes."""
-
-
-def protected(verb: Verb) -> Verb:
-    """The verb, replacing existing files with the added option --force only; it asks before it works."""
-    signature = inspect.signature(verb)
-    if "force" in signature.parameters or not any(name in signature.parameters for name in WRITTEN):
-        return verb
-    hints = {**inspect.get_annotations(verb, eval_str=True), "force": ForceOption}
-    force = inspect.Parameter("force", inspect.Parameter.KEYWORD_ONLY, default=False)
-    given = (parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in signature.parameters.values())
-    parameters = [parameter.replace(annotation=hints[parameter.name]) for parameter in (*given, force)]
-
-    @wraps(verb)
-    def run(*, force: bool, **options: Any) -> Any:
-        if force:
-            return verb(**options)
-        from armdyn.files import protecting_existing, require_free
-
-        with protecting_existing():
-            named = [options[name] for name in WRITTEN if options.get(name) is not None]
-            require_free(path for path in named if not os.path.isdir(path))
-            return verb(**options)
-
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = hints
-    return cast(Verb, run)
-
-
-def default_folder() -> Path:
-    """Where results go when the user does not say: out/ROBOT."""
-    return Path("out") / Path(RUNNING.get().robot).stem
-
-
-def _loaded(name: str, verb: str, *, load: list[str] | None, movable: bool) -> Robot:
-    """The robot, if the verb takes all its features into account."""
-    import armdyn.cli.declarations  # noqa: F401 (enters what the verbs declare)
-    from armdyn.errors import RobotError
-    from armdyn.robot.features import SUPPORT, require
-
-    robot = load_robot(name, load)
-    require(robot, f"armdyn {verb}", SUPPORT[f"cli.{verb}"])
-    if movable and not robot.n:
-        raise RobotError("no movable joint is left", where=f"robot {robot.name!r}",
-                         expected="a revolute or prismatic joint", advice="Lock fewer joints.")  # fmt: skip
-    return robot

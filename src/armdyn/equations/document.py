@@ -34,7 +34,6 @@ class Document(Source):
     entries: only these, such as M12, C31, g2 or tau1.
     split: also the torques by "causes", by "bodies", or by both.
     paper, columns: a complete LaTeX document on "a4" or "letter", broken for 1 or 2 columns.
-    everything: show everything, however long.
     """
 
     equations: Equations
@@ -43,7 +42,6 @@ class Document(Source):
     split: tuple[str, ...] = ()
     paper: str | None = None
     columns: int = 1
-    everything: bool = False
 
     def __post_init__(self) -> None:
         for kind, names, known in (("format", (self.format or "text",), FORMATS), ("split", self.split, SPLITS),
@@ -61,6 +59,11 @@ class Document(Source):
     def style(self) -> str:
         """The format of `source`."""
         return self.format or ("latex" if self.paper or self.columns > 1 else "text")
+
+    @property
+    def printed(self) -> bool:
+        """Whether a format was named."""
+        return self.format is not None or self.style != "text"
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -89,22 +92,22 @@ class Document(Source):
             page = paper.layout(self.paper or "", self.columns)
             if page.paper:
                 return paper.document(equations, self.blocks, page)
-            return paper.fragment(self.blocks, page.room) + "\n"
+            return paper.fragment(equations, self.blocks, page.room) + "\n"
         if self.style == "markdown":
             return typesetting.markdown(equations, self.blocks)
         title = f"Equations of motion of {equations.robot.name}, by {equations.formulation}"
-        lines = [title, typesetting.motion(equations), typesetting.SHORT, typesetting.UNWRITTEN]
+        lines = [title, *typesetting.statement(equations), typesetting.SHORT, typesetting.UNWRITTEN]
         for block in self.blocks:
             lines += ["", block.heading, *(typesetting.plain_lines(block, text) or ["all zero"])]
         return "\n".join(lines) + "\n"
 
     def _view(self) -> View:
-        if self.style != "text":
+        if self.printed:
             facts = [("format", self.style), ("lines", str(len(self.source.splitlines())))]
             return View(f"Equations of motion of {self.equations.robot.name}", None, facts)
         if self.entries:
             return typesetting.view(self.equations, self.blocks)
-        large = () if self.everything else typesetting.large(self.equations)
+        large = typesetting.large(self.equations)
         names = [name for name in self.equations.quantities if name not in large]
         torques = [] if large else self._torques()
         return typesetting.view(self.equations, [*typesetting.matrices(self.equations, names), *torques], large)
@@ -127,9 +130,11 @@ def _python(equations: Equations) -> str:
     names = [str(node.value) for node in equations.graph.parameters]
     known = equations.robot.bound().parameters
     values = {name: known[name] for name in names if name in known}
+    inputs, statement = ", ".join(equations.graph.inputs), "\n".join(typesetting.statement(equations))
     head = (
         f"Inverse dynamics of {equations.robot.name}, by {equations.formulation}: the torques of a motion.\n\n"
-        "function(q, qd, qdd, **PARAMETERS) returns {'tau': (tau1, ...)}; q, qd, qdd have one entry per joint.\n"
+        f"{statement}\n\n"
+        f"function({inputs}, **PARAMETERS) returns {{'tau': (tau1, ...)}}; q, qd, qdd have one entry per joint.\n"
     )
     table = [f'    "{name}": {value!r},\n' for name, value in values.items()]
     parameters = f"\nPARAMETERS = {{\n{''.join(table)}}}\n" if len(values) == len(names) else ""

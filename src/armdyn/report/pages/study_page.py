@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from armdyn import __version__
+from armdyn.doctor import check
 from armdyn.errors import ArmdynError
 from armdyn.files import create_folder, require_free
 from armdyn.notebook_view import View
@@ -144,7 +145,7 @@ def study(
         files=(report, *(file.path for file in files)),
         facts=tuple(facts),
         numbers=numbers,
-        findings=robot.checkup().section(),
+        findings=check(robot).section(),
         poses=subject.poses,
         notes=tuple(notes),
         missing=missing,
