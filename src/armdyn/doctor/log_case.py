@@ -473,7 +473,7 @@ def _best(case: LogCase, change: Callable[[float], dict[str, object]], step: flo
         return case.misfit if x == 0 else case.after([_reading("", [], "", **change(x))]).misfit
 
     middle = start
-    for width in (step, step / 4):
+    for width in (step, step, step / 2, step / 4):
         low, at, high = (misfit(middle + x) for x in (-width, 0.0, width))
         curve = low - 2 * at + high
         by = 0.5 * width * (low - high) / curve if curve > 0 else width * (1 if high < low else -1)
