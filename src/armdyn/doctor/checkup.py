@@ -20,7 +20,7 @@ from armdyn.errors import RobotError
 from armdyn.findings import FILE_NOTE, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.formats import read
 from armdyn.robot.describe import pi_fraction
-from armdyn.robot.limits import UNITS
+from armdyn.robot.limits import UNITS, torque_limits, velocity_limits
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import MAGNITUDES, Elastic, FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
 from armdyn.robot.physical import invalid_drive
@@ -431,9 +431,10 @@ def _missing_limits(robot: Robot) -> Iterator[Finding]:
         unbounded = limits.lower is None and limits.upper is None
         if unbounded and (joint.limits is None or joint.kind == "prismatic"):
             missing.setdefault("position", []).append(joint.name)
-        for key in ("velocity", "torque"):
-            if getattr(limits, key) is None:
-                missing.setdefault(key, []).append(joint.name)
+    for key, values in (("velocity", velocity_limits(robot)), ("torque", torque_limits(robot))):  # of motors too
+        names = [joint.name for joint, value in zip(robot.joints, values, strict=True) if not np.isfinite(value)]
+        if names:
+            missing[key] = names
     if not missing:
         return
     together: dict[tuple[str, ...], list[str]] = {}
