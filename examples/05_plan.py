@@ -28,12 +28,12 @@ print(armdyn.feasibility(loaded, move))
 
 # The same path with two thirds of the torque limits: uniformly scaled, and with the fastest timing.
 weak = {"tau_max": [0.66 * j.limits.torque for j in robot.joints], **limits}
-scaled = armdyn.scale_to_torque(move, loaded, **weak)
+scaled = armdyn.scale_to_torque(move, loaded, limits=weak)
 print("scaled:", scaled)
-best = armdyn.time_optimal(move, loaded, **weak)
+best = armdyn.time_optimal(move, loaded, limits=weak)
 print("time-optimal:", best)
 assert best.duration <= scaled.duration + 1e-6
-assert armdyn.feasibility(loaded, best, **weak).holds
+assert armdyn.feasibility(loaded, best, limits=weak).holds
 
 # Via points, and a straight line of the tool.
 course = armdyn.via_points([home, (home + goal) / 2 + 0.2, goal], **limits)

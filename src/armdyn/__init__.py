@@ -3,7 +3,7 @@
 robot        load, save, Robot, fix, explain, random_robot, catalog
 equations    derive, certify, compare, formulations, mechanics
 code         compile, Dynamics, codegen, casadi, jax, torch
-motion       point_to_point, via_points, scale_to_torque, time_optimal, inverse_kinematics
+motion       evaluate, plan, point_to_point, via_points, scale_to_torque, time_optimal, inverse_kinematics
 control      ComputedTorque, PDGravity, PID, Impedance, analyse_gains
 simulation   simulate, Plant, Sensors, Solver, monte_carlo
 parameters   base_parameters, excite, read_log, identify

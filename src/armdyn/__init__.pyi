@@ -9,6 +9,7 @@ from armdyn import conventions as conventions
 from armdyn import doctor as doctor
 from armdyn import identification as identification
 from armdyn import jax as jax
+from armdyn import kinematics as kinematics
 from armdyn import mechanics as mechanics
 from armdyn import motion as motion
 from armdyn import parameters as parameters
@@ -18,6 +19,8 @@ from armdyn import torch as torch
 from armdyn import trajectory as trajectory
 from armdyn.analysis import analyse as analyse
 from armdyn.analysis import prune as prune
+from armdyn.browser import studio as studio
+from armdyn.codegen import export as export
 from armdyn.control import Admittance as Admittance
 from armdyn.control import analyse_gains as analyse_gains
 from armdyn.control import ComputedTorque as ComputedTorque
@@ -47,11 +50,17 @@ from armdyn.formats import ModelWarning as ModelWarning
 from armdyn.formats import save as save
 from armdyn.formats.robots import robots as robots
 from armdyn.identification import excite as excite
+from armdyn.identification import identifiable as identifiable
 from armdyn.identification import identify as identify
+from armdyn.identification import payload as payload
 from armdyn.identification import read_log as read_log
+from armdyn.identification import stiffness as stiffness
 from armdyn.mechanics.formulations import formulations as formulations
+from armdyn.kinematics import inverse_kinematics as inverse_kinematics
+from armdyn.motion import evaluate as evaluate
 from armdyn.motion import feasibility as feasibility
 from armdyn.motion import largest_payload as largest_payload
+from armdyn.motion import plan as plan
 from armdyn.motion import scale_to_torque as scale_to_torque
 from armdyn.motion import shortest_cycle as shortest_cycle
 from armdyn.motion import sizing as sizing
@@ -61,9 +70,13 @@ from armdyn.parameters import base_parameters as base_parameters
 from armdyn.parameters import convert_parameters as convert_parameters
 from armdyn.progress import ProgressBar as ProgressBar
 from armdyn.references import cite as cite
+from armdyn.report.pages.study_page import study as study
 from armdyn.robot import Robot as Robot
 from armdyn.robot.description import show as show
 from armdyn.robot.random import random_robot as random_robot
+from armdyn.speed import bench as bench
+from armdyn.texts import reproduce as reproduce
+from armdyn.webpage import share as share
 from armdyn.webpage import view as view
 from armdyn.simulation import Actuation as Actuation
 from armdyn.simulation import Plant as Plant
@@ -74,7 +87,6 @@ from armdyn.simulation import Solver as Solver
 from armdyn.simulation.studies import imperfect_models as imperfect_models
 from armdyn.simulation.studies import monte_carlo as monte_carlo
 from armdyn.sweeps import sweep as sweep
-from armdyn.trajectory import inverse_kinematics as inverse_kinematics
 from armdyn.trajectory import point_to_point as point_to_point
 from armdyn.trajectory import read_trajectory as read_trajectory
 from armdyn.trajectory import via_points as via_points

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from armdyn.notebook_view import View
 from armdyn.result import Result
-from armdyn.tables import WIDTH, Column, Section, paragraph, render
+from armdyn.tables import Column, Section
 
 Severity = Literal["invalid", "suspicious", "note"]
 SEVERITIES: tuple[Severity, ...] = ("invalid", "suspicious", "note")
@@ -106,11 +106,6 @@ class Checkup(Result):
         section = self.section()
         shown = (Section("Findings", section.columns, section.rows),) if section.rows else ()
         return View(f"Check-up of {self.robot}", (self.summary, self.fine), sections=shown, notes=self.notes)
-
-    def __str__(self) -> str:
-        section = self.section()
-        text = render(section, WIDTH) if section.rows else section.title
-        return "\n".join([text, *(paragraph("-", note, 2) for note in self.notes)])
 
 
 def _rows(findings: Sequence[Finding]) -> Iterable[tuple[str, str, str, str, str]]:

@@ -11,7 +11,7 @@ import armdyn
 from analysis.arms import TASKS, Array, compiled, foreign, states
 from armdyn.algebra import Vec3
 from armdyn.analysis import coriolis_matrix, operational_space
-from armdyn.analysis.operational_space import Status
+from armdyn.analysis.operational_space import OperationalSpaceStatus
 from armdyn.control.base import SingularTask
 from armdyn.kinematics.task_rows import ANGULAR, drift, jacobian, jacobian_rate, make_task
 from armdyn.mechanics.kinematics import analytic_jacobian
@@ -80,7 +80,7 @@ def test_model_of_matrices_by_pinocchio(name: str) -> None:
         close(here.coriolis, B @ (J @ Mi @ c - bias))
         close(here.gravity, B @ J @ Mi @ g)
         close(here.inverse, Mi @ J.T @ B)
-        assert here.status is Status.REGULAR
+        assert here.status is OperationalSpaceStatus.REGULAR
 
 
 @pytest.mark.parametrize("name", ["planar2r", "puma560", "random 6"])
@@ -267,7 +267,7 @@ def test_singular_positions_are_never_silent() -> None:
     with pytest.raises(SingularTask, match="lost rank"):
         operational_space(dyn, stretched)
     here = operational_space(dyn, [stretched, [0.3, 1.0]], throw=False)
-    assert here.status is Status.SINGULAR
+    assert here.status is OperationalSpaceStatus.SINGULAR
     assert here.singular.tolist() == [True, False]
     assert np.isnan(here.mass[0]).all() and np.isfinite(here.mass[1]).all()
     with pytest.raises(SingularTask, match="No joint moves z: leave it out"):
@@ -279,7 +279,7 @@ def test_damping_acts_below_its_threshold_only_and_says_so() -> None:
     q = np.stack([np.full(50, 0.3), np.linspace(0, 1, 50)], axis=-1)
     here = operational_space(dyn, q, damping=0.05)
     free = operational_space(dyn, q, throw=False)
-    assert here.status is Status.DAMPED
+    assert here.status is OperationalSpaceStatus.DAMPED
     assert 0 < here.damped.sum() < 50
     assert (here.damped == (free.conditioning < 0.05)).all()
     close(here.mass[~here.damped], free.mass[~here.damped])
@@ -305,7 +305,7 @@ def test_undefined_euler_angles_are_singular() -> None:
     with pytest.raises(SingularTask, match="zyz angles"):
         operational_space(dyn, [0.3, 0.5, 0.7], rows="x y psi", angles="zyz")
     here = operational_space(dyn, [0.3, 0.5, 0.7], rows="x y psi", angles="zyz", throw=False, damping=0.1)
-    assert here.status is Status.SINGULAR and np.isnan(here.null).all()
+    assert here.status is OperationalSpaceStatus.SINGULAR and np.isnan(here.null).all()
 
 
 def test_conditioning_does_not_depend_on_world_axes() -> None:

@@ -122,7 +122,11 @@ def test_check_finds(run: Run, tmp_path: Path) -> None:
     for columns in (400, 80):
         status, out, _ = run("check", file, columns=columns)
         assert status == 1
-        for words in ("invalid", "suspicious", *(("-2 kg", "Gravity points up", "0.03 kg m^2") if columns > 80 else ())):
+        for words in (
+            "invalid",
+            "suspicious",
+            *(("-2 kg", "Gravity points up", "0.03 kg m^2") if columns > 80 else ()),
+        ):
             assert words in out, words
 
 

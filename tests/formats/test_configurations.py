@@ -85,7 +85,7 @@ def test_names_on_the_command_line(tmp_path: Path, capsys: Any, monkeypatch: pyt
     path = tmp_path / "arm.toml"
     path.write_text(ARM, encoding="utf-8")
     named, given = tmp_path / "named.csv", tmp_path / "given.csv"
-    limits = ("--v-max", "1", "--a-max", "1")
+    limits = ("--limits", "v=1,a=1")
     assert run("plan", path, "--from", "home", "--to", "arms up", *limits, "--out", named).status == 0
     assert run("plan", path, "--from", "0,90deg", "--to", "0.7,0.1", *limits, "--out", given).status == 0
     np.testing.assert_allclose(np.loadtxt(named, delimiter=",", skiprows=1),

@@ -17,7 +17,7 @@ import pytest
 import armdyn
 from armdyn.graph import Graph, trace
 from armdyn.kernels import build, jit
-from armdyn.kernels.call.single import MethodRecord
+from armdyn.kernels.call.builtin import MethodRecord
 from armdyn.kernels.machine import Machine
 from armdyn.mechanics import newton_euler
 
@@ -49,6 +49,27 @@ def test_dropping_a_kernel_frees_its_code(codes: list[weakref.ref[Any]]) -> None
     gc.collect()
     assert code() is None
     np.testing.assert_allclose(result, [2 * np.sin(0.5), 2.5])
+
+
+def test_the_cycle_collector_does_not_look_into_arrays() -> None:
+    """The end of code rests on it: what an array of objects holds goes when nobody refers to the array, not before."""
+
+    class Held:
+        pass
+
+    held = Held()
+    reference, array = weakref.ref(held), np.array([None], dtype=object)
+    array[0] = held
+    held.array = array  # type: ignore[attr-defined]
+    assert not gc.is_tracked(array) and gc.get_referents(array) == []
+    del held, array
+    gc.collect()
+    kept = reference()
+    assert kept is not None, "a cycle through an array is not found"
+    kept.array[0] = None  # type: ignore[attr-defined]
+    del kept
+    gc.collect()
+    assert reference() is None
 
 
 @pytest.mark.parametrize("part", ["call", "ufunc", "fast"])

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import armdyn
 from armdyn.errors import ArmdynError, NotApplicable
+from armdyn.kinematics import SolutionStatus, Unreachable, all_solutions, closed_form, inverse_kinematics
 from armdyn.kinematics.analytic_inverse import ParallelArm, PlanarArm, WristArm
 from armdyn.kinematics.numeric_inverse import search_bounds
 from armdyn.kinematics.rotations import rotation_vector
 from armdyn.mechanics import kinematics
 from armdyn.texts.elbaji import printed
-from armdyn.trajectory import Status, Unreachable, all_solutions, closed_form, inverse_kinematics
 
 load = cache(armdyn.load)  # one robot per name: its kernels are then made once
 COUNT = 1000 if os.environ.get("ARMDYN_FULL") else 200
@@ -114,7 +114,7 @@ def test_scara5_cannot_tilt_its_tool() -> None:
     T = kinematics.pose(robot, [0, 0.3, 0.5, 0.2, 0])
     T[:3, :3] = np.eye(3)
     result = inverse_kinematics(robot, T, throw=False)
-    assert result.status is Status.NOT_REACHED
+    assert result.status is SolutionStatus.NOT_REACHED
     with pytest.raises(Unreachable, match="fewer than six joints"):
         inverse_kinematics(robot, T)
 
@@ -311,7 +311,7 @@ def test_batches_and_single_poses_agree() -> None:
     assert batch.q.shape == (2, 3, 6)
     assert batch.status.shape == batch.residual.shape == batch.iterations.shape == batch.reached.shape == (2, 3)
     single = inverse_kinematics(robot, T[1, 2], q[1, 2] + 0.1)
-    assert single.status is Status.REACHED
+    assert single.status is SolutionStatus.REACHED
     assert single.reached is True
     np.testing.assert_allclose(single.q, batch.q[1, 2], atol=1e-9)
     assert pose_error(robot, single.q, T[1, 2]) < 1e-9
@@ -341,12 +341,12 @@ def test_status_tells_limits_from_reach() -> None:
     far = inside.copy()
     far[:3, 3] = [3.0, 0, 0]
     result = inverse_kinematics(robot, np.stack([inside, far]), throw=False)
-    assert result.status.tolist() == [Status.REACHED, Status.NOT_REACHED]
+    assert result.status.tolist() == [SolutionStatus.REACHED, SolutionStatus.NOT_REACHED]
     puma = load("puma560")
     over = kinematics.pose(puma, [0.1, -1.2, 1.2, 2.9, 1.9, 0.3])
     for method in ("closed", "numeric"):
         limited = inverse_kinematics(puma, over, method=method, throw=False)
-        assert limited.status is Status.OUT_OF_LIMITS
+        assert limited.status is SolutionStatus.OUT_OF_LIMITS
         assert inverse_kinematics(puma, over, method=method, limits=False).reached
     with pytest.raises(Unreachable, match="1 of 2 poses are not reached, the first at index 1"):
         inverse_kinematics(robot, np.stack([inside, far]))

@@ -47,7 +47,7 @@ def test_straight_lines_take_the_exact_time(v: float, a: float, j: float) -> Non
     profile = armdyn.point_to_point([0.0], [1.0], v_max=v, a_max=a, j_max=j)
     assert profile.duration == pytest.approx(exact(v, a, j), rel=1e-9)
     assert [profile.peak(k)[0] for k in (1, 2, 3)] <= [v * (1 + 1e-9), a * (1 + 1e-9), j * (1 + 1e-9)]
-    timed = armdyn.time_optimal(LINE, slider(), tau_max=2.0 * a, v_max=v, j_max=j)  # 2 kg
+    timed = armdyn.time_optimal(LINE, slider(), limits={"tau_max": 2.0 * a, "v_max": v, "j_max": j})  # 2 kg
     assert timed.status is TimingStatus.OPTIMAL
     # Switching times lie between the knots of the spline: 2e-3 at 200 of them.
     assert 1 - 1e-9 < timed.duration / profile.duration < 1.003
@@ -74,7 +74,7 @@ def test_limits_hold_and_durations_fall_to_the_optimum_without_jerk_limits(name:
     free = armdyn.time_optimal(points, dyn)
     durations = []
     for j in (30.0, 300.0, 3e3, 1e6) if FULL else (30.0, 3e3, 1e6):
-        move = armdyn.time_optimal(points, dyn, j_max=j)
+        move = armdyn.time_optimal(points, dyn, limits={"j_max": j})
         assert move.status is TimingStatus.OPTIMAL
         # Kept at 17 places of every interval, between which they curve by up to a thousandth (puma560, jerk 1e6).
         assert max(uses(dyn, move, j_max=j).values()) < 1 + 1e-3
@@ -89,7 +89,7 @@ def test_limits_hold_and_durations_fall_to_the_optimum_without_jerk_limits(name:
 def test_derivatives_are_consistent_and_the_path_is_kept() -> None:
     dyn, points = compiled("ur5"), waypoints("ur5", 21)
     path = armdyn.via_points(points, "quintic", times=np.arange(5.0))  # at rest at both ends: by its length
-    move = armdyn.time_optimal(path, dyn, j_max=200.0, points=200)
+    move = armdyn.time_optimal(path, dyn, limits={"j_max": 200.0}, points=200)
     t, h = np.linspace(0.02, 0.98, 60) * move.duration, 1e-5
     for order in range(3):
         slope = (move(t + h, order) - move(t - h, order)) / (2 * h)
@@ -97,15 +97,15 @@ def test_derivatives_are_consistent_and_the_path_is_kept() -> None:
     near = np.linalg.norm(move(t)[:, None] - path(np.linspace(0, 4, 8001))[None], axis=2).min(axis=1)
     assert near.max() < 2e-3  # half the distance of two of these points
     assert np.allclose(move([0.0, move.duration]), points[[0, -1]])
-    verdict = armdyn.feasibility(dyn, move, j_max=200.0)
+    verdict = armdyn.feasibility(dyn, move, limits={"j_max": 200.0})
     assert verdict.holds and verdict.use["jerk"].max() == pytest.approx(1, abs=1e-3)
 
 
 def test_friction_and_torque_speed_curves_with_limited_jerk() -> None:
     dyn, goal = compiled("puma560"), np.array([1.0, -0.8, 0.7, 0.5, 0.6, 0.4])
     curve: dict[str, Any] = {"no_load_speed": 2.0, "corner_speed": 0.5}
-    move = armdyn.time_optimal([np.zeros(6), goal], dyn, j_max=500.0, **curve)
-    free = armdyn.time_optimal([np.zeros(6), goal], dyn, **curve)
+    move = armdyn.time_optimal([np.zeros(6), goal], dyn, limits={"j_max": 500.0, **curve})
+    free = armdyn.time_optimal([np.zeros(6), goal], dyn, limits=curve)
     assert max(uses(dyn, move, j_max=500.0, **curve).values()) < 1 + 5e-4
     assert 1 < move.duration / free.duration < 1.3
 
@@ -114,7 +114,7 @@ def test_the_robot_stops_where_the_curvature_jumps() -> None:
     dyn = compiled("planar2r")
     blends = armdyn.via_points([[0.0, 0.0], [1.0, 0.2], [0.8, 1.0]], "blends", v_max=1.0, a_max=2.0)
     limits: dict[str, Any] = {"tau_max": [3000.0, 1500.0], "j_max": 50.0}
-    move = armdyn.time_optimal(blends, dyn, **limits)
+    move = armdyn.time_optimal(blends, dyn, limits=limits)
     inner = blends.breaks[(blends.breaks > 1e-6) & (blends.breaks < blends.duration - 1e-6)]
     assert len(inner) >= 2
     t = np.linspace(0, move.duration, 40_001)
@@ -122,16 +122,16 @@ def test_the_robot_stops_where_the_curvature_jumps() -> None:
     for corner in blends(inner[1:3]):
         k = np.linalg.norm(q - corner, axis=1).argmin()
         assert speed[k] < 0.02 * speed.max()
-    assert armdyn.feasibility(dyn, move, **limits)
+    assert armdyn.feasibility(dyn, move, limits=limits)
 
 
 def test_jumps_of_acceleration_are_infinite_jerk() -> None:
     robot = armdyn.load("pendulum")
-    verdict = armdyn.feasibility(robot, armdyn.point_to_point([0.0], [1.0], v_max=1, a_max=2), j_max=1e6)
+    verdict = armdyn.feasibility(robot, armdyn.point_to_point([0.0], [1.0], v_max=1, a_max=2), limits={"j_max": 1e6})
     assert [(x.quantity, x.value) for x in verdict.excesses] == [("jerk", np.inf)]
     smooth = armdyn.point_to_point([0.0], [1.0], v_max=1, a_max=2, j_max=1e4)
-    assert armdyn.feasibility(robot, smooth, j_max=1e4)
-    assert not armdyn.feasibility(robot, smooth, j_max=0.99e4)
+    assert armdyn.feasibility(robot, smooth, limits={"j_max": 1e4})
+    assert not armdyn.feasibility(robot, smooth, limits={"j_max": 0.99e4})
 
 
 def test_limits_of_the_robot_and_refusals() -> None:
@@ -144,7 +144,7 @@ def test_limits_of_the_robot_and_refusals() -> None:
     with pytest.raises(armdyn.ArmdynError, match="from rest to rest"):
         armdyn.time_optimal(LINE, limited, start_speed=0.1)
     with pytest.raises(Infeasible, match="against gravity alone"):
-        armdyn.time_optimal(LINE, slider(gravity=1.0), tau_max=1.0, j_max=10.0)
+        armdyn.time_optimal(LINE, slider(gravity=1.0), limits={"tau_max": 1.0, "j_max": 10.0})
     with pytest.raises(armdyn.ArmdynError, match="whose acceleration jumps"):
         armdyn.point_to_point([0.0], [1.0], "cubic", v_max=1, j_max=5)
     with pytest.raises(armdyn.ArmdynError, match="exceeds the limits by a factor of 1.583"):

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from armdyn.motion.reachability import Rows, allowed, controllable, fastest
+from armdyn.motion.reachability import ConstraintRows, allowed, controllable, fastest
 
 CELLS, ROWS = 12, 9
 
 
-def problem(seed: int, resting: bool) -> tuple[Rows, np.ndarray, np.ndarray]:
+def problem(seed: int, resting: bool) -> tuple[ConstraintRows, np.ndarray, np.ndarray]:
     """Random rows; resting: x = 0, u = 0 obeys them all, as for a robot that can hold itself."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=(2, CELLS, ROWS))
@@ -21,10 +21,12 @@ def problem(seed: int, resting: bool) -> tuple[Rows, np.ndarray, np.ndarray]:
     r = rng.uniform(0.3, 1.0, a.shape)
     if not resting:
         r -= 0.25 * rng.random(a.shape)
-    return Rows(a, b, r), rng.uniform(0.05, 0.2, CELLS), rng.uniform(0.5, 3.0, CELLS + 1)
+    return ConstraintRows(a, b, r), rng.uniform(0.05, 0.2, CELLS), rng.uniform(0.5, 3.0, CELLS + 1)
 
 
-def program(rows: Rows, i: int, sign: float, more: list[tuple[float, float, float]], top: float) -> float | None:
+def program(
+    rows: ConstraintRows, i: int, sign: float, more: list[tuple[float, float, float]], top: float
+) -> float | None:
     """Largest (sign 1) or least (-1) x of cell i."""
     A = np.column_stack([rows.a[i], rows.b[i]]).tolist() + [[p, q] for p, q, _ in more]
     bound = [*rows.r[i], *(r for _, _, r in more)]

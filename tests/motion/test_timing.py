@@ -19,7 +19,7 @@ LINE = [[0.0], [1.0]]
 
 
 def test_double_integrator_is_bang_bang() -> None:
-    move = armdyn.time_optimal(LINE, slider(), tau_max=4.0)  # 2 kg: 2 m/s^2
+    move = armdyn.time_optimal(LINE, slider(), limits={"tau_max": 4.0})  # 2 kg: 2 m/s^2
     assert np.isclose(move.duration, np.sqrt(2.0), rtol=1e-9) and move.status is TimingStatus.OPTIMAL
     t = np.linspace(0, move.duration, 1001)
     middle = np.abs(t - move.duration / 2) < 1e-3
@@ -33,7 +33,7 @@ def test_double_integrator_is_bang_bang() -> None:
 def test_velocity_and_acceleration_limits_make_a_trapezoid(v_max: float, a_max: float) -> None:
     a = min(2.0, a_max)
     v = min(v_max, np.sqrt(a))
-    move = armdyn.time_optimal(LINE, slider(), tau_max=4.0, v_max=v_max, a_max=a_max)
+    move = armdyn.time_optimal(LINE, slider(), limits={"tau_max": 4.0, "v_max": v_max, "a_max": a_max})
     # The exact switch lies within a cell: a cell is lost at most, 0.25 % of the way, at a fraction of the speed.
     assert 1 / v + v / a <= move.duration * (1 + 1e-9) < (1 / v + v / a) * (1 + 1e-4)
 
@@ -44,12 +44,12 @@ def rest_to_rest(up: float, down: float) -> float:
 
 
 def test_gravity_and_dry_friction_split_the_torque() -> None:
-    lift = armdyn.time_optimal(LINE, slider(gravity=1.0), tau_max=4.0)
+    lift = armdyn.time_optimal(LINE, slider(gravity=1.0), limits={"tau_max": 4.0})
     assert np.isclose(lift.duration, rest_to_rest((4 - 2) / 2, (4 + 2) / 2), rtol=1e-5)
-    rough = armdyn.time_optimal(LINE, slider({"coulomb": 1.0}), tau_max=4.0)
+    rough = armdyn.time_optimal(LINE, slider({"coulomb": 1.0}), limits={"tau_max": 4.0})
     # 5e-4: in the very last cell friction is not counted on, as it is none at rest.
     assert np.isclose(rough.duration, rest_to_rest(3 / 2, 5 / 2), rtol=5e-4)
-    one_sided = armdyn.time_optimal(LINE, slider(), tau_max=4.0, tau_min=-1.0)
+    one_sided = armdyn.time_optimal(LINE, slider(), limits={"tau_max": 4.0, "tau_min": -1.0})
     assert np.isclose(one_sided.duration, rest_to_rest(2.0, 0.5), rtol=1e-5)
 
 
@@ -67,7 +67,7 @@ def test_viscous_friction() -> None:
     exact = way(switch)[1]
     errors = []
     for points in (100, 400, 1600):
-        move = armdyn.time_optimal(LINE, slider({"viscous": c}), tau_max=F, points=points)
+        move = armdyn.time_optimal(LINE, slider({"viscous": c}), limits={"tau_max": F}, points=points)
         assert move.status is TimingStatus.OPTIMAL and move.rounds > 1
         errors.append(move.duration / exact - 1)
     assert 0 < errors[2] < errors[1] / 2 < errors[0] / 4 and errors[1] < 2e-3  # first order in the cell
@@ -76,14 +76,14 @@ def test_viscous_friction() -> None:
 def test_speeds_at_the_ends_and_a_weight_that_torque_cannot_hold() -> None:
     """Weight 2 N, torque 1 N: only momentum lifts. Braking by 0.5 at least, by 1.5 at most, from 1.2 to 0.3 m/s."""
     robot = slider(gravity=1.0)
-    move = armdyn.time_optimal(LINE, robot, tau_max=1.0, start_speed=1.2, end_speed=0.3)
+    move = armdyn.time_optimal(LINE, robot, limits={"tau_max": 1.0}, start_speed=1.2, end_speed=0.3)
     switch = np.sqrt(1.44 - 0.825)  # 1.44 - s = 0.09 + 3 (1 - s) at s = 0.825
     assert np.isclose(move.duration, (1.2 - switch) / 0.5 + (switch - 0.3) / 1.5, rtol=1e-5)
     assert np.isclose(move(0.0, 1)[0], 1.2) and np.isclose(move(move.duration, 1)[0], 0.3)
     with pytest.raises(Infeasible, match="needs 2 N against gravity alone, 1 N beyond its limit of 1 N"):
-        armdyn.time_optimal(LINE, robot, tau_max=1.0)
+        armdyn.time_optimal(LINE, robot, limits={"tau_max": 1.0})
     with pytest.raises(Infeasible):  # too slow to arrive
-        armdyn.time_optimal(LINE, robot, tau_max=1.0, start_speed=0.9, end_speed=0.3)
+        armdyn.time_optimal(LINE, robot, limits={"tau_max": 1.0}, start_speed=0.9, end_speed=0.3)
 
 
 # Laws of every optimum ------------------------------------------------------------------------------------------------
@@ -98,8 +98,10 @@ def test_never_slower_than_scaling(name: str, profile: str) -> None:
     tau = np.maximum(armdyn.motion.motion_limits(dyn.robot, tau_max=2000.0 if name == "planar2r" else None).tau_max,
                      1.5 * np.abs(dyn.gravity(ref(np.linspace(0, 1, 100)))).max(axis=0) + 30)  # fmt: skip
     v, a = 3.0, 40.0
-    scaled = armdyn.scale_to_torque(ref, dyn, tau, v_max=v, a_max=a)
-    assert armdyn.time_optimal(ref, dyn, tau_max=tau, v_max=v, a_max=a).duration < scaled.duration * (1 + 1e-6)
+    scaled = armdyn.scale_to_torque(ref, dyn, limits={"tau_max": tau, "v_max": v, "a_max": a})
+    assert armdyn.time_optimal(ref, dyn, limits={"tau_max": tau, "v_max": v, "a_max": a}).duration < scaled.duration * (
+        1 + 1e-6
+    )
 
 
 def use_of_limits(dyn: armdyn.Dynamics, move: armdyn.trajectory.Trajectory, t: np.ndarray) -> np.ndarray:
@@ -133,10 +135,10 @@ def test_no_chattering_at_points_of_zero_inertia() -> None:
     s = np.linspace(0, 1, 2001)
     a = np.einsum("kij,kj->ki", dyn.mass_matrix(path(s)), path(s, 1))
     assert (a[:-1, 1] * a[1:, 1] < 0).any() or (a[:-1, 0] * a[1:, 0] < 0).any()
-    move = armdyn.time_optimal(path, dyn, tau_max=tau)
+    move = armdyn.time_optimal(path, dyn, limits={"tau_max": tau})
     acceleration = np.diff(move.speed**2) / np.diff(move.s)
     assert np.count_nonzero(np.diff(np.sign(acceleration))) < 12
-    assert armdyn.feasibility(dyn, move, tau_max=tau)
+    assert armdyn.feasibility(dyn, move, limits={"tau_max": tau})
 
 
 def test_a_finer_grid_agrees() -> None:
@@ -150,9 +152,9 @@ def test_own_timing_of_the_path_does_not_matter() -> None:
     tau = [2000.0, 800.0]
     ways = [armdyn.point_to_point([0.0, 0.5], [1.0, -0.5], profile, duration=T) for profile, T in
             (("linear", 1.0), ("quintic", 3.0), ("bang_bang", 0.1), ("trapezoid", 70.0))]  # fmt: skip
-    durations = [armdyn.time_optimal(way, dyn, tau_max=tau).duration for way in ways]
+    durations = [armdyn.time_optimal(way, dyn, limits={"tau_max": tau}).duration for way in ways]
     assert np.ptp(durations) < 2e-4 * durations[0]
-    back = armdyn.time_optimal(ways[1].reversed(), dyn, tau_max=tau).duration
+    back = armdyn.time_optimal(ways[1].reversed(), dyn, limits={"tau_max": tau}).duration
     assert np.isclose(back, durations[0], rtol=2e-3)  # torques are symmetric and there is no friction
 
 
@@ -161,14 +163,14 @@ def test_the_robot_stops_at_corners() -> None:
     tau = [3000.0, 1500.0]
     legs = [armdyn.point_to_point([0.0, 0.0], [1.0, 0.0], duration=1.0),
             armdyn.point_to_point([1.0, 0.0], [1.0, 1.0], duration=1.0)]  # fmt: skip
-    whole = armdyn.time_optimal(legs[0].then(legs[1]), dyn, tau_max=tau)
-    parts = [armdyn.time_optimal(leg, dyn, tau_max=tau).duration for leg in legs]
+    whole = armdyn.time_optimal(legs[0].then(legs[1]), dyn, limits={"tau_max": tau})
+    parts = [armdyn.time_optimal(leg, dyn, limits={"tau_max": tau}).duration for leg in legs]
     assert np.isclose(whole.duration, sum(parts), rtol=1e-3)
     at = parts[0] * whole.duration / sum(parts)
     t = np.linspace(at - 0.01, at + 0.01, 401)
     assert np.linalg.norm(whole(t) - [1.0, 0.0], axis=1).min() < 1e-4
     assert np.abs(whole(t, 1)).max(axis=1).min() < 0.2
-    assert armdyn.feasibility(dyn, whole, tau_max=tau)
+    assert armdyn.feasibility(dyn, whole, limits={"tau_max": tau})
 
 
 def test_a_path_that_all_but_reverses_is_resolved() -> None:
@@ -180,9 +182,9 @@ def test_a_path_that_all_but_reverses_is_resolved() -> None:
     first, second = path(s, 1), path(s, 2)
     bend = np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]) / np.linalg.norm(first, axis=1) ** 3
     assert np.sort(bend)[-300:].min() > 20  # rad per rad
-    move = armdyn.time_optimal(path, dyn, tau_max=[1500.0, 500.0])
+    move = armdyn.time_optimal(path, dyn, limits={"tau_max": [1500.0, 500.0]})
     assert move.status is TimingStatus.OPTIMAL
-    verdict = armdyn.feasibility(dyn, move, tau_max=[1500.0, 500.0], dt=move.duration / 20_000)
+    verdict = armdyn.feasibility(dyn, move, limits={"tau_max": [1500.0, 500.0]}, dt=move.duration / 20_000)
     assert verdict.use["torque"].max() < 1 + 1e-3  # the torque peaks within cells of one degree of turning
 
 
@@ -207,11 +209,11 @@ def test_the_result_is_a_trajectory(path: str) -> None:
 
 def test_stribeck_friction_settles_and_keeps_the_limits() -> None:
     robot = slider({"viscous": 1.0, "coulomb": 0.5, "static": 1.5, "stribeck": 0.1})
-    move = armdyn.time_optimal(LINE, robot, tau_max=4.0)
+    move = armdyn.time_optimal(LINE, robot, limits={"tau_max": 4.0})
     assert move.status is TimingStatus.OPTIMAL
-    verdict = armdyn.feasibility(robot, move, tau_max=4.0)
+    verdict = armdyn.feasibility(robot, move, limits={"tau_max": 4.0})
     assert verdict.use["torque"][0] < 1 + 2e-3  # static friction falls off within the first cells
-    free = armdyn.time_optimal(LINE, slider(), tau_max=4.0)
+    free = armdyn.time_optimal(LINE, slider(), limits={"tau_max": 4.0})
     assert move.duration > free.duration
 
 
@@ -221,21 +223,23 @@ def test_stribeck_friction_settles_and_keeps_the_limits() -> None:
 def test_refusals_say_why() -> None:
     dyn = compiled("planar2r")
     with pytest.raises(Infeasible, match=r"path at s = .*joint 'shoulder' needs .* against gravity alone") as caught:
-        armdyn.time_optimal([[0.0, 0.0], [1.0, 1.0]], dyn, tau_max=[800.0, 1500.0])
+        armdyn.time_optimal([[0.0, 0.0], [1.0, 1.0]], dyn, limits={"tau_max": [800.0, 1500.0]})
     assert caught.value.joint == "shoulder" and caught.value.amount == pytest.approx(105 * 9.81 - 800, rel=1e-6)
     with pytest.raises(Infeasible, match="no limit is known"):
         armdyn.time_optimal([[0.0, 0.0], [1.0, 1.0]], dyn)
     with pytest.raises(Infeasible, match=r"too fast at its start: 10/s .*Give 0.2 times the start speed"):
-        armdyn.time_optimal(LINE, slider(), tau_max=4.0, start_speed=10.0)
+        armdyn.time_optimal(LINE, slider(), limits={"tau_max": 4.0}, start_speed=10.0)
     with pytest.raises(Infeasible, match="too fast at its end"):
-        armdyn.time_optimal(LINE, slider(), tau_max=4.0, v_max=1.0, end_speed=1.5)
+        armdyn.time_optimal(LINE, slider(), limits={"tau_max": 4.0, "v_max": 1.0}, end_speed=1.5)
     with pytest.raises(Infeasible, match="too slow at its start: 0/s .* Give a start speed"):
-        armdyn.time_optimal(LINE, slider(), tau_max=4.0, end_speed=2.5)  # 2 m/s can be reached
+        armdyn.time_optimal(LINE, slider(), limits={"tau_max": 4.0}, end_speed=2.5)  # 2 m/s can be reached
     with pytest.raises(Infeasible, match=r"s = 1.5.* of 3: joint 'shoulder' needs 1030.* against gravity alone"):
-        armdyn.time_optimal([[-1.5, 0.0], [0.0, 0.0], [1.5, 0.0]], dyn, tau_max=[900.0, 1500.0], a_max=0.01)  # level
+        armdyn.time_optimal(
+            [[-1.5, 0.0], [0.0, 0.0], [1.5, 0.0]], dyn, limits={"tau_max": [900.0, 1500.0], "a_max": 0.01}
+        )  # level
     with pytest.raises(armdyn.ArmdynError, match="a path of 1 joints"):
-        armdyn.time_optimal(LINE, dyn, tau_max=1e4)
+        armdyn.time_optimal(LINE, dyn, limits={"tau_max": 1e4})
     with pytest.raises(armdyn.ArmdynError, match="no length"):
-        armdyn.time_optimal(armdyn.trajectory.hold([0.0, 0.0], 1.0), dyn, tau_max=1e4)
+        armdyn.time_optimal(armdyn.trajectory.hold([0.0, 0.0], 1.0), dyn, limits={"tau_max": 1e4})
     with pytest.raises(armdyn.ArmdynError, match="points 1 and 2 are the same"):
-        armdyn.time_optimal([[0.0, 0.0], [0.0, 0.0]], dyn, tau_max=1e4)
+        armdyn.time_optimal([[0.0, 0.0], [0.0, 0.0]], dyn, limits={"tau_max": 1e4})

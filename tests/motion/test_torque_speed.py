@@ -50,7 +50,9 @@ def test_fastest_motion_of_one_joint_is_the_closed_form(corner: float) -> None:
 
     switch = brentq(lambda t: reached(t)[0] + reached(t)[1] ** 2 / (2 * a) - way, 1e-6, 50)
     expected = switch + reached(switch)[1] / a
-    found = time_optimal([[0.0], [way]], robot, tau_max=torque, no_load_speed=no_load, corner_speed=corner, points=800)
+    found = time_optimal(
+        [[0.0], [way]], robot, limits={"tau_max": torque, "no_load_speed": no_load, "corner_speed": corner}, points=800
+    )
     assert found.status.name == "OPTIMAL"
     assert expected * (1 - 1e-6) <= found.duration <= expected * (1 + 1e-3)  # limits hold at both ends of 800 cells
 
@@ -59,12 +61,12 @@ def test_fastest_motion_of_one_joint_is_the_closed_form(corner: float) -> None:
 @pytest.mark.parametrize("friction", [True, False])
 def test_fastest_timing_stays_within_the_simulated_actuators(corner: float, friction: bool) -> None:
     robot = armdyn.load("puma560") if friction else armdyn.load("puma560").without("friction")
-    found = time_optimal([np.zeros(6), END], robot, **FREE, no_load_speed=2.0, corner_speed=corner)
-    without = time_optimal([np.zeros(6), END], robot, **FREE)
+    found = time_optimal([np.zeros(6), END], robot, limits={**FREE, "no_load_speed": 2.0, "corner_speed": corner})
+    without = time_optimal([np.zeros(6), END], robot, limits=FREE)
     assert found.status.name == "OPTIMAL" and found.duration > 1.1 * without.duration
     assert saturated(robot, found, 2.0, corner) < 1e-3  # between the places where limits are kept
     assert saturated(robot, without, 2.0, corner) > 0.1
-    verdict = feasibility(robot, found, **FREE, no_load_speed=2.0, corner_speed=corner)
+    verdict = feasibility(robot, found, limits={**FREE, "no_load_speed": 2.0, "corner_speed": corner})
     assert verdict.use["torque"].max() == pytest.approx(1, abs=1e-3)
     assert verdict.use["velocity"].max() <= 1 + 1e-6  # the no-load speed is a velocity limit
 
@@ -73,11 +75,11 @@ def test_fastest_timing_stays_within_the_simulated_actuators(corner: float, fric
 def test_scaled_motion_is_the_fastest_that_the_simulated_actuators_follow(no_load: float) -> None:
     robot = armdyn.load("puma560")
     ref = armdyn.point_to_point(np.zeros(6), END, "quintic", duration=2.0)
-    scaled = scale_to_torque(ref, robot, no_load_speed=no_load)
+    scaled = scale_to_torque(ref, robot, limits={"no_load_speed": no_load})
     assert saturated(robot, scaled, no_load, 0.0) < 1e-6
     faster = armdyn.point_to_point(np.zeros(6), END, "quintic", duration=scaled.duration / 1.01)
     assert saturated(robot, faster, no_load, 0.0) > 1e-3
-    unlimited = scale_to_torque(ref, robot, no_load_speed=1e9)
+    unlimited = scale_to_torque(ref, robot, limits={"no_load_speed": 1e9})
     assert unlimited.c == pytest.approx(scale_to_torque(ref, robot).c, rel=1e-5)  # sampled against refined
 
 
@@ -96,4 +98,4 @@ def test_bad_curves() -> None:
     with pytest.raises(ArmdynError, match="no_load_speed"):
         torque_speed(robot, 1.0, 2.0, where="test")
     with pytest.raises(ArmdynError, match="no_load_speed"):
-        scale_to_torque(armdyn.point_to_point(np.zeros(6), END, duration=1.0), robot, no_load_speed="robot")
+        scale_to_torque(armdyn.point_to_point(np.zeros(6), END, duration=1.0), robot, limits={"no_load_speed": "robot"})

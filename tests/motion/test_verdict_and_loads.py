@@ -16,7 +16,9 @@ WEIGHT = 2.0 * 9.81
 
 def test_margins_by_hand() -> None:
     robot = slider(gravity=9.81)
-    verdict = armdyn.feasibility(robot, LIFT, v_max=2.0, a_max=1.25, tau_max=2 * (WEIGHT + 2), p_max=WEIGHT + 2)
+    verdict = armdyn.feasibility(
+        robot, LIFT, limits={"v_max": 2.0, "a_max": 1.25, "tau_max": 2 * (WEIGHT + 2), "p_max": WEIGHT + 2}
+    )
     assert verdict.holds and verdict.status is FeasibilityStatus.FEASIBLE
     for quantity, share in {"velocity": 0.5, "acceleration": 0.8, "torque": 0.5, "power": 1.0}.items():
         assert np.isclose(verdict.use[quantity][0], share), quantity
@@ -25,7 +27,7 @@ def test_margins_by_hand() -> None:
 
 
 def test_what_is_exceeded_is_told_with_joint_value_and_time() -> None:
-    verdict = armdyn.feasibility(slider(), LIFT, v_max=0.75)
+    verdict = armdyn.feasibility(slider(), LIFT, limits={"v_max": 0.75})
     assert not verdict and verdict.status is FeasibilityStatus.TOO_FAST
     (excess,) = verdict.excesses
     assert excess.joint == "slide" and excess.quantity == "velocity" and excess.limit == 0.75
@@ -33,13 +35,13 @@ def test_what_is_exceeded_is_told_with_joint_value_and_time() -> None:
     ((start, end),) = excess.intervals  # v = t, then 2 - t
     assert np.isclose(start, 0.75, atol=2e-3) and np.isclose(end, 1.25, atol=2e-3)
     assert "slide: velocity 1 at 1 s, limit 0.75 (0.75" in str(verdict).replace("0.751", "0.75")
-    braking = armdyn.feasibility(slider(), LIFT, tau_max=3.0, tau_min=-1.5).excesses[0]
+    braking = armdyn.feasibility(slider(), LIFT, limits={"tau_max": 3.0, "tau_min": -1.5}).excesses[0]
     assert braking.limit == -1.5 and np.isclose(braking.value, -2.0) and braking.intervals[0][1] == 2.0
 
 
 def test_statuses_advise() -> None:
     assert armdyn.feasibility(slider(), LIFT).status is FeasibilityStatus.UNLIMITED
-    heavy = armdyn.feasibility(slider(gravity=9.81), LIFT, tau_max=WEIGHT - 1)
+    heavy = armdyn.feasibility(slider(gravity=9.81), LIFT, limits={"tau_max": WEIGHT - 1})
     assert heavy.status is FeasibilityStatus.TOO_HEAVY and "No timing helps" in str(heavy)
     panda = compiled("panda")
     start = np.array([0, 0, 0, -1.5, 0, 1.5, 0])
@@ -56,7 +58,7 @@ def test_scaled_and_time_optimal_motions_are_feasible() -> None:
     move = armdyn.point_to_point(start, start + 0.5, "quintic", duration=0.2)
     assert not armdyn.feasibility(panda, move)
     limits = armdyn.motion.motion_limits(panda.robot)
-    slowed = armdyn.scale_to_torque(move, panda, v_max=limits.velocity, a_max=limits.acceleration)
+    slowed = armdyn.scale_to_torque(move, panda, limits={"v_max": limits.velocity, "a_max": limits.acceleration})
     assert armdyn.feasibility(panda, slowed)
     assert armdyn.feasibility(panda, armdyn.time_optimal(move, panda))
 

@@ -22,6 +22,7 @@ import pytest
 import armdyn
 from armdyn.analysis.configurations import configurations
 from armdyn.cli import main
+from armdyn.doctor import checkup
 from armdyn.errors import PhysicsError
 from armdyn.kernels import cache
 from armdyn.report.chapters.chapter import Chapter
@@ -29,7 +30,6 @@ from armdyn.report.chapters.contents import CHAPTERS
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.chapters.usual_motion import usual_motion
 from armdyn.report.pages.study_page import Study, study
-from armdyn.doctor import checkup
 from armdyn.robot.robot import Robot
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -31,7 +31,6 @@ import numpy as np
 import armdyn
 from armdyn.doctor import Explanation, explain
 from armdyn.doctor.variant import random_states
-from armdyn.doctor.sides import side_of
 from armdyn.errors import ArmdynError, FeatureError, NotApplicable
 from armdyn.formats import read
 from armdyn.robot import Robot

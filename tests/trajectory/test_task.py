@@ -13,9 +13,10 @@ from scipy.spatial.transform import Rotation
 
 import armdyn
 from armdyn.errors import ArmdynError
+from armdyn.kinematics import Unreachable
 from armdyn.kinematics.rotations import axis_angle, euler_zxz, rot, rotation_vector
 from armdyn.mechanics import kinematics
-from armdyn.trajectory import Unreachable, arc, circle, follow, line, task_curve
+from armdyn.trajectory import arc, circle, follow, line, task_curve
 
 
 def rotation(seed):  # type: ignore[no-untyped-def]

@@ -67,9 +67,9 @@ def main() -> None:
     # Motion.
     move: PiecewisePolynomial = armdyn.point_to_point([0.0, 0.0], q, "quintic", duration=1.0)
     limits = dyn.inverse_dynamics(move(0.5), move(0.5, 1), move(0.5, 2)) ** 2 + 200.0
-    scaled: ScaledMotion = armdyn.scale_to_torque(move, dyn, tau_max=limits)
-    best: TimeOptimal = armdyn.time_optimal(move, dyn, tau_max=limits)
-    verdict: Feasibility = armdyn.feasibility(dyn, scaled, tau_max=limits)
+    scaled: ScaledMotion = armdyn.scale_to_torque(move, dyn, limits={"tau_max": limits})
+    best: TimeOptimal = armdyn.time_optimal(move, dyn, limits={"tau_max": limits})
+    verdict: Feasibility = armdyn.feasibility(dyn, scaled, limits={"tau_max": limits})
     parts: TorqueBreakdown = armdyn.torque_breakdown(dyn, move)
     loads: Sizing = armdyn.sizing(dyn, move)
     solution: InverseKinematics = armdyn.inverse_kinematics(robot, dyn.pose(q), q0=q)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.dynamics import Dynamics
+from armdyn.kinematics import inverse_kinematics
 from armdyn.kinematics.task_rows import LINEAR, own_rows
-from armdyn.trajectory import inverse_kinematics
 from armdyn.typing import Array
 
 STARTS = 8

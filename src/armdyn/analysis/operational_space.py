@@ -39,7 +39,7 @@ DEAD = 1e-9
 """Share of the Jacobian below which a row is rounding: no joint moves it."""
 
 
-class Status(Enum):
+class OperationalSpaceStatus(Enum):
     """Whether the model of operational space exists, in a sentence."""
 
     REGULAR = "The arm can move all rows of the task: the model is exact."
@@ -54,7 +54,7 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class OperationalSpace:
+class OperationalSpaceModel:
     """The model of operational space at joint positions q and velocities qd; leading axes are those of q and qd.
 
     task: the m rows
@@ -92,10 +92,16 @@ class OperationalSpace:
     damped: Array
 
     @property
-    def status(self) -> Status:
+    def status(self) -> OperationalSpaceStatus:
         """The worst of all states."""
         undamped = self.singular & ~self.damped
-        return Status.SINGULAR if undamped.any() else Status.DAMPED if self.damped.any() else Status.REGULAR
+        return (
+            OperationalSpaceStatus.SINGULAR
+            if undamped.any()
+            else OperationalSpaceStatus.DAMPED
+            if self.damped.any()
+            else OperationalSpaceStatus.REGULAR
+        )
 
     def force(self, xdd: Any, wrench: Any = 0.0) -> Array:
         """gamma_A: (..., m), the tool force by which the joints give the tool an acceleration xdd. Siciliano (7.133)
@@ -141,7 +147,7 @@ def operational_space(
     frame: str = "tool",
     damping: float = 0.0,
     throw: bool = True,
-) -> OperationalSpace:
+) -> OperationalSpaceModel:
     """The model of operational space of a frame at (q, qd).
 
     Args:    model: a robot, or its Dynamics
@@ -173,7 +179,7 @@ def operational_space(
         raise _singular(dyn, task, J)
     inverse = np.linalg.solve(M, transposed(J) @ inverted.mass)  # (7.138)
     project = transposed(inverse)
-    return OperationalSpace(
+    return OperationalSpaceModel(
         task=task,
         J=J,
         M=M,

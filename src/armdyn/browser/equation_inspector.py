@@ -140,6 +140,6 @@ def _unit(answers: RobotQueries, symbol: str, place: tuple[int, ...]) -> str:
 
 
 class _C(Dialect):
-    """C with doubles."""
+    """The spelling of C, with numbers of type double."""
 
     exact = False

@@ -12,20 +12,20 @@ import numpy as np
 from armdyn.browser.live_simulation import Setting
 from armdyn.browser.robot_queries import RobotQueries, within
 from armdyn.errors import ArmdynError, unknown_name
-from armdyn.motion import feasibility, time_optimal, torque_breakdown
+from armdyn.motion import plan as planned
+from armdyn.motion import torque_breakdown
 from armdyn.motion.verdict import FeasibilityStatus
-from armdyn.robot.limits import required_torque_limits
-from armdyn.simulation import Plant, Solver, simulate
-from armdyn.trajectory import point_to_point, via_points
+from armdyn.simulation import Plant, simulate
+from armdyn.trajectory import point_to_point
 from armdyn.trajectory.profiles import PROFILES
 from armdyn.typing import Array
 
 FRAMES = 150
-"""Frames of a motion."""
+"""Number of frames into which a motion is divided."""
 LONGEST = 60.0
-"""Longest duration, s."""
+"""Longest motion that is computed, s."""
 MOST_POINTS = 20
-"""Via points of a plan."""
+"""Most via points that a plan may have."""
 SPLINES = ("cubic", "quintic")
 GIVEN, FASTEST = "given duration", "fastest within the limits"
 
@@ -92,19 +92,12 @@ def plan(
     if np.abs(np.diff(at, axis=0)).max(axis=1).min() < 1e-9:
         raise ArmdynError("two configurations in a row are the same", where="plan",
                           advice="Move the arm, or add other points.")  # fmt: skip
-    model, length = answers.loaded(payload), within(duration, "duration", LONGEST)
-    motion: Any
-    if timing == FASTEST:
-        required_torque_limits(answers.robot)  # an error that says what is missing
-        path = via_points(at, times=np.linspace(0.0, 1.0, len(at))) if len(at) > 2 else at
-        motion = time_optimal(path, model)
-    elif len(at) == 2:
-        motion = point_to_point(at[0], at[1], profile=profile, duration=length)
-    else:
-        spline: Any = profile if profile in SPLINES else SPLINES[0]
-        motion = via_points(at, spline, times=np.linspace(0.0, length, len(at)))
-    parts = torque_breakdown(model, motion, dt=motion.duration / FRAMES)
-    verdict = feasibility(model, motion)
+    length = within(duration, "duration", LONGEST)
+    law = profile if len(at) == 2 or profile in SPLINES else SPLINES[0]
+    found = planned(answers.loaded(payload), at, profile=law, timing="optimal" if timing == FASTEST else "given",
+                    duration=None if timing == FASTEST else length)  # fmt: skip
+    motion, verdict = found.motion, found.verdict
+    parts = torque_breakdown(answers.loaded(payload), motion, dt=motion.duration / FRAMES)
     verdict_words = verdict.status.value
     if verdict.status is FeasibilityStatus.UNLIMITED:
         verdict_words = "No limit of this robot is known, so none is exceeded."
@@ -125,12 +118,12 @@ def track(answers: RobotQueries, start: Any, goal: Any, setting: Setting, durati
     length = within(duration, "duration", LONGEST)
     plant, law = setting.plant(answers), setting.law(answers)
     course = point_to_point(q0, q1, profile="quintic", duration=length)
-    run = simulate(Plant(plant, stops=True), law, course, duration=length, q0=q0, solver=Solver(dt=1e-3))
+    run = simulate(Plant(plant, stops=True), law, course, duration=length, q0=q0)
     at = np.unique(np.linspace(0, len(run.t) - 1, FRAMES + 1).astype(int))
     t, q, qd, tau = run.t[at], run.q[at], run.qd[at], run.tau[at]
     kinetic, potential = plant.kinetic_energy(q, qd), plant.potential_energy(q)
     curves = {"kinetic energy, J": kinetic, "potential energy, J": potential - potential[0]}
-    words = ["The motion ran to its end." if run.ok else f"{run.status.value} {run.detail}".strip()]
+    words = [f"{run.status.value} {run.detail}".strip()]
     if law.needs_reference:
         worst = np.abs(run.error).max(axis=0)
         i = int(worst.argmax())

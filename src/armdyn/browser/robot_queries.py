@@ -30,14 +30,14 @@ from armdyn.robot.limits import joint_units, position_limits, start_position, to
 from armdyn.typing import Array
 
 HEAVIEST = 1000.0
-"""Largest payload, kg."""
+"""Largest payload that can be chosen, kg."""
 ELLIPSOIDS: dict[str, Callable[..., Ellipsoid]] = {
     "velocity": velocity_ellipsoid,
     "force": force_ellipsoid,
     "acceleration": acceleration_ellipsoid,
 }
 ITERATIONS = 12
-"""Of inverse kinematics while the tool is dragged."""
+"""Iterations of inverse kinematics per event while the tool is dragged."""
 NEAR = 1e-6
 """Distance from its target at which the dragged tool has arrived, m or rad."""
 
@@ -96,7 +96,7 @@ class Load(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the limit; 0 if there is none."""
+        """Share of the limit that the torque uses; 0 if the joint has no limit."""
         return abs(self.torque) / self.joint.torque if math.isfinite(self.joint.torque) else 0.0
 
     @property

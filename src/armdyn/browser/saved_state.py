@@ -13,7 +13,7 @@ from typing import Any
 from armdyn.errors import ArmdynError
 
 LONGEST = 100_000
-"""Characters of a state."""
+"""Most characters of a saved state that are read."""
 MOST_NUMBERS = 1000
 
 
@@ -37,11 +37,11 @@ class State:
     parameters: tuple[tuple[str, float], ...] = ()
 
     def json(self) -> str:
-        """As a JSON text."""
+        """The state as JSON."""
         return json.dumps(asdict(self), indent=1)
 
     def address(self) -> str:
-        """As letters that fit into an address."""
+        """The state in letters that may stand in a URL."""
         return base64.urlsafe_b64encode(zlib.compress(self.json().encode(), 9)).decode().rstrip("=")
 
 

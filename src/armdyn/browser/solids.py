@@ -24,13 +24,13 @@ Color = tuple[int, int, int]
 PLAIN: Color = (190, 196, 204)
 """Colour of shapes whose file names none."""
 MOST_MESH = 50_000_000
-"""Bytes of a mesh file that is drawn."""
+"""Largest mesh file that is drawn, bytes."""
 MOST_TRIANGLES = 16_000
-"""Of a robot that is drawn."""
+"""Most triangles with which a robot is drawn; meshes are coarsened to this number."""
 SHARP = 0.6
 """Angle between two faces from which their edge is drawn sharp, rad."""
 _ONE_NUMBER = np.array([1, 1 << 20, 1 << 40], dtype=np.int64)
-"""Times three small whole numbers: one that stands for them."""
+"""Dot product with three small whole numbers gives one number that identifies them."""
 THICK = 0.024
 """Half the thickness of a solid link, of the robot's size."""
 

@@ -42,7 +42,7 @@ FIRST = 1.0
 ABOVE = 0.58
 """How far above the middle of a narrow page the arm is seen, of half its height: panels leave 40 % free."""
 BESIDE, LABEL = 0.25, 0.17
-"""From the arm to the arrow of gravity, and half the width of its label, of the arm's size."""
+"""Distance from the arm to the arrow of gravity, and half the width of its label, as shares of the arm's size."""
 Dragged = Callable[[str, Array, Array], None]
 """Called with the phase (start, update, end), the position (3,) and the quaternion (4,) of the gizmo."""
 
@@ -59,7 +59,7 @@ class Stage:
         tool = answers.dyn.pose(q)
         self.set = surroundings(answers.dyn, q)
         self.seen: dict[int, Array] = {}
-        """Where the camera of each page was put."""
+        """Camera position last set for each page."""
         self.scene.reset()
         self._set_scene()
         self.links = [

@@ -8,7 +8,6 @@ from __future__ import annotations
 import glob
 import math
 import os
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +17,7 @@ import typer
 from armdyn.errors import ArmdynError, unknown_name
 
 if TYPE_CHECKING:
-    from armdyn.robot.robot import Robot
+    from armdyn import Robot
 
 
 class OptionError(ArmdynError):
@@ -99,6 +98,33 @@ class FigureSize(StrEnum):
 
 # Arguments and options that several verbs take -----------------------------------------------------------------------
 
+LOG_FILES = "a file (.csv, .npz, .parquet, a ROS 2 bag)"
+
+
+def print_logger_template(asked: bool) -> None:
+    """Print a logger's file with all keys, and end."""
+    if asked:
+        from armdyn.identification import Logger
+
+        print(Logger.template())
+        raise typer.Exit
+
+
+LoggerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="TOML file of the logger: columns, units, gears, efforts (--print-template)."
+    ),
+]
+LoggerTemplateOption = Annotated[
+    bool,
+    typer.Option(
+        "--print-template",
+        help="Print a file for --format with all keys.",
+        callback=print_logger_template,
+        is_eager=True,
+    ),
+]
 RobotArgument = Annotated[
     str,
     typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a robot file.", autocompletion=robot_names),
@@ -113,48 +139,12 @@ LoadOption = Annotated[
         autocompletion=load_keys,
     ),
 ]
-TipOption = Annotated[
-    str | None, typer.Option(metavar="BODY", help="Body whose frame becomes the tool frame; the chain to it is kept.")
-]
-BaseOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body that becomes the fixed base.")]
-LockOption = Annotated[
-    list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Lock a joint at a position (rad or m); repeatable.")
-]
-ArgOption = Annotated[
-    list[str] | None, typer.Option(metavar="NAME=VALUE", help="Argument of a .xacro file; repeatable.")
-]
-WithoutOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FEATURE", help="Leave a feature out on purpose, such as loops or friction; repeatable."),
-]
 IncludeOption = Annotated[
     str,
     typer.Option(
         metavar="FAMILIES",
         help="Parameters to identify, as in `identify --include`: inertial, rotor, friction, offset, spring.",
     ),
-]
-PlotOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write a figure: .png, .svg or .pdf, inferred from the extension.")
-]
-SizeOption = Annotated[
-    FigureSize | None,
-    typer.Option(
-        metavar="SIZE",
-        help="Size of the figure in a paper: column (3.5 in) or page (7.16 in); no title.",
-    ),
-]
-NoLoadOption = Annotated[
-    str | None,
-    typer.Option(
-        "--no-load-speed",
-        metavar="V",
-        help="Speed at which the actuators have no torque left, one for all joints or one each, or robot for its "
-        "velocity limits (default: torques do not depend on the speed).",
-    ),
-]
-CornerOption = Annotated[
-    str, typer.Option("--corner-speed", metavar="V", help="Speed from which that torque falls, in the same form.")
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -169,6 +159,15 @@ AccelerationOption = Annotated[
 TorqueOption = Annotated[
     str | None,
     typer.Option(metavar="T", help="Torque limits in N m or N, one for all joints or one each (default: the robot's)."),
+]
+LimitsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME=VALUE,...",
+        help="Limits in place of the robot's, one number for all joints or one each, as in v=1,a=2,tau=87,87,12: v, a, "
+        "j, tau, tau_min, no_load (speed without torque, or robot), corner (speed from which it falls); of the tool on "
+        "a line: tool_v, tool_a, tool_w, tool_wd.",
+    ),
 ]
 
 
@@ -207,6 +206,18 @@ def configuration(text: str, robot: Robot, option: str) -> list[float]:
     return numbers(text, robot.n, option)
 
 
+def vector(text: str | None, option: str) -> list[float] | None:
+    """`"0.1, 30deg"` as numbers, however many there are."""
+    return None if text is None else numbers(text, len(text.replace(",", " ").split()), option)
+
+
+def position(text: str | None, robot: Robot, option: str = "--at") -> list[float] | None:
+    """Numbers, however many there are, or one of the robot's configurations by its name."""
+    if text is not None and (text in robot.configurations or text.strip()[:1].isalpha()):
+        return [float(x) for x in robot.configuration(text)]
+    return vector(text, option)
+
+
 def limits(text: str, count: int, option: str) -> list[float]:
     """Positive limits, one per joint; a single number holds for all."""
     values = numbers(text, count, option, single=True)
@@ -215,13 +226,33 @@ def limits(text: str, count: int, option: str) -> list[float]:
     return values if len(values) == count else values * count
 
 
-def torque_speed(no_load: str | None, corner: str, count: int) -> dict[str, Any]:
-    """The torque-speed curve as options of functions: `no_load_speed` and `corner_speed`; none without the first."""
-    if no_load is None:
-        return {}
-    speeds = no_load if no_load == "robot" else limits(no_load, count, "--no-load-speed")
-    corners = numbers(corner, count if "," in corner else 1, "--corner-speed")
-    return {"no_load_speed": speeds, "corner_speed": corners}
+JOINT_LIMITS = {
+    "v": "v_max",
+    "a": "a_max",
+    "j": "j_max",
+    "tau": "tau_max",
+    "tau_min": "tau_min",
+    "no_load": "no_load_speed",
+    "corner": "corner_speed",
+}
+TOOL_LIMITS = {"tool_v": "v_max", "tool_a": "a_max", "tool_w": "w_max", "tool_wd": "wd_max"}
+
+
+def limits_by_name(text: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """`"v=1,tau=6,87,tool_v=0.2"` as limits of the joints and of the tool, as the functions of motion take them."""
+    given: dict[str, list[Any]] = {}
+    name = ""
+    for word in words((text or "").replace(" ", ",")):
+        *named, value = word.rsplit("=", 1)
+        name = named[0] if named else name
+        if name not in (*JOINT_LIMITS, *TOOL_LIMITS):
+            raise unknown_name("limit", name, (*JOINT_LIMITS, *TOOL_LIMITS), where="--limits")
+        robots_own = name == "no_load" and value == "robot"
+        given.setdefault(name, []).append(value if robots_own else numbers(value, 1, f"--limits {name}")[0])
+    values = {name: each[0] if len(each) == 1 else each for name, each in given.items()}
+    joints, tool = ({known[name]: value for name, value in values.items() if name in known}
+                    for known in (JOINT_LIMITS, TOOL_LIMITS))  # fmt: skip
+    return joints, tool
 
 
 def payload(text: str | None) -> tuple[float, list[float]]:
@@ -244,20 +275,6 @@ def pair(text: str, option: str, example: str) -> tuple[str, str]:
     if not (name and sign and value):
         raise typer.BadParameter(f"{text!r} is not of the form {example}", param_hint=option)
     return name, value
-
-
-def numeric_pair(text: str, option: str, example: str) -> tuple[str, float]:
-    """`"kp=200"` as ("kp", 200.0)."""
-    name, value = pair(text, option, example)
-    try:
-        return name, float(value)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not of the form {example}", param_hint=option) from None
-
-
-def locked(pairs: list[str] | None) -> Mapping[str, float]:
-    """`["elbow=0.5"]` as {"elbow": 0.5}."""
-    return dict(numeric_pair(text, "--lock", "elbow=0.5") for text in pairs or ())
 
 
 def check_extension(path: Path | None, extensions: tuple[str, ...], option: str) -> None:

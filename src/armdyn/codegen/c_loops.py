@@ -14,7 +14,7 @@ from armdyn.graph import Graph, Node, symbol
 from armdyn.graph.expression_writer import Dialect, Writer, folded
 from armdyn.graph.node import SIGN
 from armdyn.graph.program import StraightLine, straight_line
-from armdyn.kernels.link_loops import ANGLE, FREE, SIZES, Part, Place, Recipe, entries
+from armdyn.kernels.looped.recursion import ANGLE, FREE, SIZES, Part, Place, Recipe, entries
 from armdyn.typing import Array
 
 WIDTH = 100
@@ -22,7 +22,7 @@ INDENT = "    "
 LANES = 4
 """Columns of a strip that are made together."""
 BESIDE = 16
-"""Addresses and counters of a loop."""
+"""Room for the addresses and counters of a loop, in numbers."""
 BASE_OPERATIONS = 60
 """Variables at most in the rotation of a free base."""
 
@@ -122,7 +122,7 @@ class LoopWriter:
     # The parts --------------------------------------------------------------------------------------------------------
 
     def _beginning(self) -> Iterator[str]:
-        """The world's record."""
+        """The statements that fill the record of the world, from which the first link starts."""
         recipe = self.recipe
         named = {name: symbol(f"robot_{name}") for name in recipe.robot}
         based = {

@@ -190,7 +190,7 @@ def comment(paragraphs: Iterable[str]) -> Iterator[str]:
 
 
 def source(model: Model) -> str:
-    """NAME.c."""
+    """The text of NAME.c."""
     lines = [
         f'#include "{model.prefix}.h"',
         "",
@@ -285,7 +285,7 @@ def tolerance(model: Model) -> float:
 
 
 def purpose_of_test(model: Model) -> tuple[str, ...]:
-    """What the test does."""
+    """The sentence that says what the test does."""
     rounding = "1e-16" if model.real == "double" else "6e-8"
     return (
         "Compares the generated functions with reference vectors that armdyn computed from the robot's data by other "

@@ -72,7 +72,7 @@ PAYLOAD = {
         for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
     },
 }
-"""What a payload is: name, unit, meaning."""
+"""The parameters of a payload: name, unit, meaning."""
 
 
 def prepared(robot: Robot, *, parameters: bool) -> Robot:
@@ -218,7 +218,7 @@ class Unit:
 
     @cached_property
     def _parameters(self) -> tuple[Variable, ...]:
-        """Those that the function takes, in its order, then what it does not feel of the payload."""
+        """Parameters that the function takes, in its order, then those of the payload on which it does not depend."""
         names = dict(zip([*self.model.robot.parameters][-len(PAYLOAD) :], PAYLOAD.values(), strict=True))
         taken: set[str] = set()
         used = []
@@ -254,7 +254,7 @@ class Unit:
         return f"{self.model.prefix}_{self.function.name}"
 
     def archive(self) -> bytes:
-        """The FMU."""
+        """The FMU, a zip archive, as bytes."""
         texts = {"modelDescription.xml": self._description(), "documentation/index.html": self._page()}
         texts |= {f"sources/{name}": text for name, text in {**self.sources, "model.h": self._header()}.items()}
         texts["sources/buildDescription.xml"] = self._build()
@@ -303,7 +303,7 @@ class Unit:
 
     @property
     def about(self) -> str:
-        """What the unit gives."""
+        """The sentence that says what the unit computes."""
         plant = "The robot as a plant: joint positions and velocities, integrated, from joint torques."
         return plant if self.plant else self.function.definition.what
 

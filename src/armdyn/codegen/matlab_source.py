@@ -53,7 +53,7 @@ def files(model: Model) -> dict[PurePath, str]:
 
 
 def function_text(model: Model, function: Function) -> str:
-    """NAME_FUNCTION.m."""
+    """The text of NAME_FUNCTION.m."""
     program, dialect = function.program(MATLAB_WORDS), Matlab()
     name = f"{model.prefix}_{function.name}"
     results = ", ".join(port.name for port in function.outputs)

@@ -61,7 +61,7 @@ def module(codes: Iterable[Code]) -> bytes:
 
 
 def unsigned(value: int) -> bytes:
-    """LEB128.
+    """A whole number in LEB128, the variable-length encoding of WebAssembly.
 
     >>> unsigned(624485).hex()
     'e58e26'

@@ -17,10 +17,13 @@ from armdyn.graph import Graph, Operations
 from armdyn.graph.structure import leaves
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit
-from armdyn.kernels.call import single as fastcall
+from armdyn.kernels.call import arrays
+from armdyn.kernels.call.arrays import Extents
 from armdyn.kernels.call.batches import Batches
+from armdyn.kernels.call.builtin import builtin, rebound
 from armdyn.kernels.call.general import general_call
 from armdyn.kernels.call.interpreted import Interpreter
+from armdyn.kernels.call.single import SLOTS
 from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
 from armdyn.kernels.straight import emit as ir
@@ -28,12 +31,11 @@ from armdyn.kernels.straight.schedule import LATENCY, Plan, plan
 from armdyn.kernels.straight.sums import reassociate_by_latency
 
 LANES = (1, 4, 8)
-ONE, MANY = ("fast", "slots", "batch", "single"), ("loop", "many")
+ONE, MANY = ("fast", "slots", "batch", "single", "extents"), ("loop", "many")
 """What the code for one sample offers, and that for batches."""
-EXTENTS = "extents"
-"""Where the code finds the shapes of arrays, if it does not contain them."""
-LARGEST = 25_000
-"""Straight-line code of this size takes a quarter of a minute to compile (once, with the cache); beyond, minutes."""
+LARGEST = 50_000
+"""Operations of straight-line code, which takes two seconds to compile for one call, and two for batches; its machine
+code has half a megabyte. Time and size grow linearly with operations."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +78,7 @@ class Kernel:
 
         name, signature, doc: what `help` and editors show of it; the signature without annotations.
         """
-        return slow if self.fast is None else fastcall.rebound(self.fast, slow, name, signature, doc)
+        return slow if self.fast is None else rebound(self.fast, slow, name, signature, doc)
 
     def source(self) -> str:
         """The LLVM IR of this kernel."""
@@ -95,7 +97,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     cache: keep the code on disk for the next time.
     lanes: samples computed at a time in a batch, 1, 4 or 8 (default: what fits a register, at least 4).
 
-    Raises ArmdynError for free parameters and for graphs beyond 25,000 operations.
+    Raises ArmdynError for free parameters and for graphs beyond 50,000 operations.
 
     >>> from armdyn.graph import trace
     >>> kernel = build(trace(lambda q: [q[0].sin() * q[1], q[0] + q[1]], {"q": 2}))
@@ -115,7 +117,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     if lanes not in (None, *LANES):
         raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
     if not jit.available():
-        return _interpreted(graph, name, ports, start)
+        return interpreted(graph, name)
     width = 1 if not ports.sizes else lanes or jit.register_lanes()
     key = disk.key(digest(ports, graph.nodes), jit.machine_description(), width)
     record = KernelRecord(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
@@ -211,16 +213,20 @@ def bound(
     doc = f"{function}({', '.join(port.name for port in ports.inputs)}): {ports.signature}"
     general = general_call(function, ports, batches)
     fast = None
-    if fastcall.layout_holds():
-        fast = fastcall.builtin(code.address("fast"), function, doc, general, code)
+    if arrays.layout_holds():
+        fast = builtin(code.address("fast"), function, doc, general, code)
     batches.describe(function, doc, ports, fast)
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
     return Kernel(*facts, fast or general, batches, fast, record, source)
 
 
-def _interpreted(graph: Graph, name: str, ports: Ports, start: float) -> Kernel:
-    """The graph itself in place of machine code."""
+def interpreted(graph: Graph, name: str = "kernel") -> Kernel:
+    """A kernel that is no machine code: NumPy executes the graph, operation by operation, many times slower.
+
+    It is what `build` gives where there is no LLVM, and what is left for graphs that are too long.
+    """
+    start, ports = time.perf_counter(), ports_of(graph)
     record = KernelRecord("", 1, graph.operations, shapes(ports.inputs), shapes(ports.outputs))
     function = Interpreter(graph, ports)
     seconds = time.perf_counter() - start
@@ -243,13 +249,11 @@ def _usable(content: bytes | None, record: KernelRecord, one: jit.Code | None = 
 
 def _code(images: Sequence[bytes], record: KernelRecord, one: jit.Code | None = None) -> jit.Code:
     """Loaded machine code. one: that for one sample, if this is that for batches."""
-    known = (EXTENTS,) if fastcall.shared(record.ports) else ()
     if one is None:
-        code = jit.Code(images, ONE + known, slots=slots(record))
-        if known:
-            fastcall.Loaded(record.ports).tell(code.address(EXTENTS))
+        code = jit.Code(images, ONE, slots=slots(record))
+        Extents(record.ports).tell(code.address("extents"))
         return code
-    code = jit.Code(images, MANY, outside={name: one.address(name) for name in ("single", *known)})
+    code = jit.Code(images, MANY, outside={name: one.address(name) for name in ("single", "extents")})
     code.kept = one.loaded
     return code
 
@@ -272,7 +276,7 @@ def unpacked(content: bytes) -> list[bytes]:
 
 
 def slots(record: KernelRecord) -> int:
-    return fastcall.SLOTS * len(record.outputs)
+    return SLOTS * len(record.outputs)
 
 
 def _identifier(name: str) -> str:

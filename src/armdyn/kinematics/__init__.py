@@ -1,1 +1,5 @@
-"""Inverse kinematics (closed form and numeric), rotations, and the rows of a task."""
+"""Kinematics: inverse kinematics (closed form and numeric), reach, rotations, and the rows of a task."""
+
+from armdyn.public import attach
+
+attach(__name__)

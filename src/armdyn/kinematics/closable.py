@@ -10,7 +10,7 @@ from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.typing import Array
 
 HALVINGS = 20
-"""Of the way from the assembly, at most."""
+"""Largest number of times that the way from the assembly configuration is halved."""
 
 
 def closable(dyn: Dynamics, q: Array, *, quick: bool = False) -> Array:

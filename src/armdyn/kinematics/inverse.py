@@ -45,7 +45,7 @@ class Unreachable(ArmdynError):
     """A pose, or a path of poses, that the robot cannot reach."""
 
 
-class Status(Enum):
+class SolutionStatus(Enum):
     """How the inverse kinematics ended."""
 
     REACHED = "The pose is reached."
@@ -64,7 +64,7 @@ class InverseKinematics:
     """Joint positions for poses: one for a single pose, arrays for a batch.
 
     q:          (..., n), rad or m: the best found, reached or not.
-    status:     Status, or an array of them.
+    status:     SolutionStatus, or an array of them.
     residual:   largest component of the error, m or rad.
     iterations: over all starts (0: closed form alone).
     method:     "closed" or "numeric".
@@ -79,7 +79,11 @@ class InverseKinematics:
     @property
     def reached(self) -> Any:
         """True where the pose is reached."""
-        return self.status is Status.REACHED if isinstance(self.status, Status) else self.status == Status.REACHED
+        return (
+            self.status is SolutionStatus.REACHED
+            if isinstance(self.status, SolutionStatus)
+            else self.status == SolutionStatus.REACHED
+        )
 
 
 @takes("elastic", *FRICTIONLESS)
@@ -285,9 +289,9 @@ def _cost(secondary: str | Cost, robot: Robot, bounds: Bounds, near: Array, fram
 
 
 def _result(outcome: Outcome, beyond: Array, batch: tuple[int, ...], how: str) -> InverseKinematics:
-    status = np.full(len(outcome.q), Status.NOT_REACHED, dtype=object)
-    status[beyond] = Status.OUT_OF_LIMITS
-    status[outcome.reached] = Status.REACHED
+    status = np.full(len(outcome.q), SolutionStatus.NOT_REACHED, dtype=object)
+    status[beyond] = SolutionStatus.OUT_OF_LIMITS
+    status[outcome.reached] = SolutionStatus.REACHED
     if batch == ():
         return InverseKinematics(outcome.q[0], status[0], float(outcome.residual[0]), int(outcome.iterations[0]), how)
     n = outcome.q.shape[1]
@@ -302,7 +306,7 @@ def _result(outcome: Outcome, beyond: Array, batch: tuple[int, ...], how: str) -
 
 def _raise_if_missed(robot: Robot, result: InverseKinematics) -> None:
     states = np.ravel(np.asarray(result.status, dtype=object))
-    missed = np.flatnonzero(states != Status.REACHED)
+    missed = np.flatnonzero(states != SolutionStatus.REACHED)
     if missed.size == 0:
         return
     first = int(missed[0])

@@ -1,34 +1,5 @@
 """Dynamics of motion: torques along a trajectory, feasibility, scaling, the fastest timing, sizing of actuators."""
 
-from armdyn.motion.bearings import BearingLoads, bearing_loads
-from armdyn.motion.loads import Sizing, sizing
-from armdyn.motion.payload_cycle import Cycle, LargestPayload, largest_payload, shortest_cycle
-from armdyn.motion.sampling import Infeasible
-from armdyn.motion.scaling import ScaledMotion, scale_to_torque
-from armdyn.motion.timed_path import TimeOptimal
-from armdyn.motion.timing import time_optimal
-from armdyn.motion.torques import TorqueBreakdown, torque_breakdown
-from armdyn.motion.verdict import Feasibility, feasibility
-from armdyn.robot.limits import MotionLimits, motion_limits
+from armdyn.public import attach
 
-__all__ = [
-    "BearingLoads",
-    "Cycle",
-    "Feasibility",
-    "Infeasible",
-    "LargestPayload",
-    "MotionLimits",
-    "ScaledMotion",
-    "Sizing",
-    "TimeOptimal",
-    "TorqueBreakdown",
-    "bearing_loads",
-    "feasibility",
-    "largest_payload",
-    "motion_limits",
-    "scale_to_torque",
-    "shortest_cycle",
-    "sizing",
-    "time_optimal",
-    "torque_breakdown",
-]
+attach(__name__)

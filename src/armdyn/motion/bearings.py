@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -32,25 +32,26 @@ class BearingLoads:
     tilting_moment: Array
     twisting_moment: Array
 
+    def record(self) -> dict[str, dict[str, float]]:
+        """Joint -> its loads by name, N and N m."""
+        names = [field.name for field in fields(self) if field.name != "robot"]
+        rows = zip(*(getattr(self, name).tolist() for name in names), strict=True)
+        loads = ({name: x for name, x in zip(names, row, strict=True) if np.isfinite(x)} for row in rows)
+        return dict(zip(joint_names(self.robot), loads, strict=True))
+
     def section(self) -> Section:
         """The loads as a table."""
-        loads = {
-            Column("radial force", "N"): self.radial_force,
-            Column("axial force", "N"): self.axial_force,
-            Column("tilting moment", "N m"): self.tilting_moment,
-            Column("twisting moment", "N m"): self.twisting_moment,
-        }
-        borne = {column: values for column, values in loads.items() if np.isfinite(values).any()}
-        columns = (Column("joint"), *borne)
-        rows = [
-            (name, *(f"{x:.4g}" if np.isfinite(x) else "" for x in row))
-            for name, *row in zip(joint_names(self.robot), *borne.values(), strict=True)
-        ]
+        loads = self.record()
+        names = dict.fromkeys(name for each in loads.values() for name in each)
+        columns = (Column("joint"),
+                   *(Column(name.replace("_", " "), "N" if "force" in name else "N m") for name in names))  # fmt: skip
+        rows = [(joint, *(f"{each[name]:.4g}" if name in each else "" for name in names))
+                for joint, each in loads.items()]  # fmt: skip
         note = (
             "Moments about the origins of the joints' frames. What acts along a joint axis and is carried by the drive "
             "is not included."
         )
-        return Section("Largest bearing loads", columns, tuple(rows), note).filled()
+        return Section("Largest bearing loads", columns, tuple(rows), note)
 
 
 @takes(*TREE)

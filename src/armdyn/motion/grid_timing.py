@@ -8,7 +8,7 @@ import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.motion.path_grid import QUARTERS, Cells
-from armdyn.motion.reachability import SLACK, Conflict, Rows, allowed, controllable, fastest, pruned
+from armdyn.motion.reachability import SLACK, Conflict, ConstraintRows, allowed, controllable, fastest, pruned
 from armdyn.motion.resistance import resistance_of, torque_scale
 from armdyn.motion.sampling import Infeasible, too_heavy
 from armdyn.motion.timed_path import TimingStatus
@@ -90,7 +90,7 @@ def _velocity_bound(cells: Cells, limits: MotionLimits) -> Array:
 
 def _rows(
     cells: Cells, limits: MotionLimits, constant: Array, slope: Array, stops: tuple[bool, bool]
-) -> tuple[Rows, list[tuple[str, int, int]]]:
+) -> tuple[ConstraintRows, list[tuple[str, int, int]]]:
     """All constraints, scaled to limits of 1, and of each the quantity, the joint and the sign."""
     step = 2 * np.diff(cells.x)[:, None]
     found: list[tuple[Array, Array, Array]] = []
@@ -121,7 +121,7 @@ def _rows(
             at_ends.append((share * step * bound, bound, np.ones_like(bound)))
             labels.append(("velocity", int(use.max(axis=0).argmax()), 1))
     a, b, r = (np.concatenate(part, axis=1) for part in zip(*found[:count], *at_ends, strict=True))
-    return Rows(a, b, r + SLACK), labels
+    return ConstraintRows(a, b, r + SLACK), labels
 
 
 def _solved(
@@ -140,7 +140,7 @@ def _solved(
     if not labels and not np.isfinite(top).any():
         raise Infeasible("no limit is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, a_max or v_max")
     kept = pruned(rows, top[:-1])
-    rows, labels = Rows(*(np.ascontiguousarray(part[:, kept]) for part in rows)), [labels[k] for k in kept]
+    rows, labels = ConstraintRows(*(np.ascontiguousarray(part[:, kept]) for part in rows)), [labels[k] for k in kept]
     errors = _Errors(dyn, curve, cells, limits, rows, labels, constant[0])
     low, high, conflict = allowed(rows, top[:-1]) if labels else (np.zeros(len(ds)), top[:-1], None)
     if conflict is not None:
@@ -168,7 +168,7 @@ class _Errors(NamedTuple):
     curve: Trajectory
     cells: Cells
     limits: MotionLimits
-    rows: Rows
+    rows: ConstraintRows
     labels: list[tuple[str, int, int]]
     constant: Array
 

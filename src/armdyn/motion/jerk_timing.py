@@ -106,11 +106,11 @@ def fastest_spline(
     reserve:     torques to stay away from the limits.
     """
     knots = _knots(curve, first, last, points, turns)
-    program = Program(dyn, curve, first, last, knots, PLACES, limits, reserve)
+    program = JerkProgram(dyn, curve, first, last, knots, PLACES, limits, reserve)
     program.require_holding(dyn, f"robot {dyn.robot.name!r}, path")
     start = np.full(len(knots) + 1, program.slow_rate())
     c, steps, finished = minimised(program, start)
-    check = Program(dyn, curve, first, last, knots, DENSE, limits, reserve)
+    check = JerkProgram(dyn, curve, first, last, knots, DENSE, limits, reserve)
     for _ in range(ROUNDS):
         between = [np.minimum(s.min(axis=1, keepdims=True), 0.0) for s in check.slacks(check.values(c))]
         if min(s.min(initial=0.0) for s in between) > -CLOSE:
@@ -152,7 +152,7 @@ def _solved(s: Array) -> Array:
     return np.asarray(0.5 * (low + high))
 
 
-class Program:
+class JerkProgram:
     """The limits as functions of the spline's coefficients: each has to leave a positive slack."""
 
     def __init__(
@@ -308,7 +308,7 @@ def _along(curve: Trajectory, first: float, last: float, w: Array) -> Along:
     return Along(p, p1 * u1, p2 * u1**2 + p1 * u2, p3 * u1**3 + 3 * p2 * u1 * u2 + p1 * u3)
 
 
-def minimised(program: Program, c: Array, weight: float = 1.0) -> tuple[Array, int, bool]:
+def minimised(program: JerkProgram, c: Array, weight: float = 1.0) -> tuple[Array, int, bool]:
     """Return the coefficients of the fastest timing from a feasible start, the Newton steps, whether it converged.
 
     weight: of the barrier at first, as a fraction of the duration.

@@ -8,7 +8,7 @@ the timing is free within a duration, the mass is found by bisection, each trial
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Unpack, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class Cycle:
         return f"Shortest cycle of {self.robot.name}: {self.duration:.4g} s{pause}{cooled}"
 
 
-class Bound(NamedTuple):
+class MassBound(NamedTuple):
     """Masses, kg, that one kind of limit allows; what limits the largest: joint, time, torque, limit."""
 
     least: float
@@ -115,7 +115,7 @@ class Bound(NamedTuple):
     limit: float
 
 
-class Loaded:
+class LoadedDynamics:
     """A robot with a payload of any mass, from two compiled models: torques are linear in it."""
 
     def __init__(self, dyn: Dynamics, unit: Dynamics, robot: Robot, mass: float) -> None:
@@ -140,10 +140,8 @@ def largest_payload(
     inertia: Any = None,
     duration: float | None = None,
     rest: float = 0.0,
-    continuous: Any = None,
     dt: float | None = None,
-    limits: MotionLimits | None = None,
-    **given: Unpack[LimitOptions],
+    limits: LimitOptions | MotionLimits | None = None,
 ) -> LargestPayload:
     """Return the largest payload with which a motion keeps the torque limits, or its path takes a given time at most.
 
@@ -155,11 +153,9 @@ def largest_payload(
                     (default: a point mass).
         duration:   time in which the path must be done, s: the timing is then free (default: the motion as it is).
         rest:       pause after the motion in which the last configuration is held, s, for the heating (default: 0).
-        continuous: torques that the actuators bear as rms values over the cycle, N m or N (default: the robot's).
         dt:         sampling interval, s (default: 1/2000 of the duration).
-        limits:     of the joints, as one object (default: the robot's).
-        given:      limits by name, in place of the robot's: tau_max, tau_min, v_max, a_max, j_max (the last three for
-                    the free timing), no_load_speed, corner_speed; see `robot.limits.RateLimits`.
+        limits:     of the joints, as in `feasibility`; those of velocity, acceleration and jerk are for the free
+                    timing, `continuous` for rms torques over the cycle (default: the robot's).
 
     Method:  linear inequalities in the mass, tau_0 + m tau_1 within limits at all times; a quadratic one for heat.
              With `duration` bisection over the mass, up to the largest that can be held at rest everywhere along the
@@ -168,16 +164,16 @@ def largest_payload(
 
     >>> import armdyn
     >>> move = armdyn.point_to_point([0.0, 0.0], [1.0, 1.0], "quintic", duration=2.0)
-    >>> found = largest_payload(armdyn.load("planar2r"), move, tau_max=3000.0)
+    >>> found = largest_payload(armdyn.load("planar2r"), move, limits={"tau_max": 3000.0})
     >>> found.joint
     'shoulder'
     """
     dyn = dynamics_of(model)
-    limits = limits_of(dyn.robot, limits, {**given, "continuous": continuous}, "largest_payload", ["continuous"])
+    limits = limits_of(dyn.robot, limits, "largest_payload", unused=["p_max"])
     heat = limits.continuous
     if not np.isfinite([*limits.tau_max, *limits.tau_min, *heat]).any():
         raise Infeasible("no torque limit is known", where=f"robot {dyn.robot.name!r}",
-                         expected="tau_max or continuous, (n,) or one number",
+                         expected="limits with tau_max or continuous, (n,) or one number",
                          advice="Give them, or put limits = {torque = ...} into the robot's file.")  # fmt: skip
     if not rest >= 0:
         raise ArmdynError(f"rest = {rest}", where="largest_payload", expected="a time in s, 0 or more")
@@ -232,18 +228,18 @@ class _Search(NamedTuple):
         empty = self.dyn.inverse_dynamics(q, qd, qdd)
         return qd, empty, self.unit.inverse_dynamics(q, qd, qdd) - empty
 
-    def torque_bound(self, motion: Trajectory, t: Array) -> Bound:
+    def torque_bound(self, motion: Trajectory, t: Array) -> MassBound:
         return self.bound(t, *self.torques(motion, t))
 
-    def bound(self, t: Array, qd: Array, empty: Array, each: Array) -> Bound:
+    def bound(self, t: Array, qd: Array, empty: Array, each: Array) -> MassBound:
         """The masses that the torque limits allow at times t (k,)."""
         low, high = self.limits.torques(qd)
         least, most = _linear(empty, each, low, high)
         k, i = np.unravel_index(int(most.argmin()), most.shape)
         limit = high[k, i] if each[k, i] > 0 else low[k, i]
-        return Bound(float(least.max()), float(most[k, i]), int(i), float(t[k]), float(limit), float(limit))
+        return MassBound(float(least.max()), float(most[k, i]), int(i), float(t[k]), float(limit), float(limit))
 
-    def heat_bound(self, motion: Trajectory, t: Array) -> Bound:
+    def heat_bound(self, motion: Trajectory, t: Array) -> MassBound:
         """int (tau_0 + m tau_1)^2 dt + rest (h_0 + m h_1)^2 <= cycle continuous^2, joint by joint."""
         _, empty, each = self.torques(motion, t)
         last = motion(motion.duration)
@@ -259,9 +255,9 @@ class _Search(NamedTuple):
             least = np.where(a > 0, (-root - b) / a, -np.inf)
         most = np.where(np.isnan(most), -np.inf, most)  # above the limit with any payload
         i = int(most.argmin())
-        return Bound(float(np.nanmax(least)), float(most[i]), i, np.nan, float(self.heat[i]), float(self.heat[i]))
+        return MassBound(float(np.nanmax(least)), float(most[i]), i, np.nan, float(self.heat[i]), float(self.heat[i]))
 
-    def too_weak(self, bound: Bound, motion: Trajectory) -> Infeasible:
+    def too_weak(self, bound: MassBound, motion: Trajectory) -> Infeasible:
         name, unit = joint_names(self.dyn.robot)[bound.joint], joint_units(self.dyn.robot)[bound.joint].torque
         when = f" at {bound.time:.4g} s" if np.isfinite(bound.time) else " as rms value"
         error = Infeasible(
@@ -299,7 +295,7 @@ class _Search(NamedTuple):
                             torque=weight.torque, limit=weight.limit)  # fmt: skip
         return replace(found, mass=low, loaded=self.loaded(low))
 
-    def weight_bound(self, curve: Trajectory) -> Bound:
+    def weight_bound(self, curve: Trajectory) -> MassBound:
         """The masses that can be held at rest everywhere along a path."""
         q = curve(np.linspace(0.0, curve.duration, POINTS + 1))
         empty = holding_torques(self.dyn, q)
@@ -315,7 +311,7 @@ class _Search(NamedTuple):
         return move if move.duration <= duration and warm else None
 
     def fastest(self, curve: Trajectory, mass: float) -> TimeOptimal:
-        loaded = Loaded(self.dyn, self.unit, self.loaded(mass), mass)
+        loaded = LoadedDynamics(self.dyn, self.unit, self.loaded(mass), mass)
         return fastest_timing(cast(Dynamics, loaded), curve, self.limits, POINTS)
 
 
@@ -337,9 +333,7 @@ def shortest_cycle(
     *,
     com: Any = (0.0, 0.0, 0.0),
     inertia: Any = None,
-    continuous: Any = None,
-    limits: MotionLimits | None = None,
-    **given: Unpack[LimitOptions],
+    limits: LimitOptions | MotionLimits | None = None,
 ) -> Cycle:
     """Return the shortest cycle along a path with a payload: the fastest motion, and a rest if actuators must cool.
 
@@ -349,9 +343,7 @@ def shortest_cycle(
         payload:    mass, kg (default: 0).
         com:        (3,) its centre of mass in the tool frame, m (default: the origin).
         inertia:    of one kilogram of it, as in `largest_payload` (default: a point mass).
-        continuous: torques that the actuators bear as rms values over the cycle, N m or N (default: the robot's).
         limits:     as in `largest_payload`.
-        given:      likewise.
 
     Method:  `time_optimal`. If its rms torques are too large, the motion is slowed and followed by a rest in which the
              last configuration is held: for every speed the rest follows from the rms torques, and the speed with the
@@ -360,14 +352,15 @@ def shortest_cycle(
 
     >>> import armdyn
     >>> path = [[0.0, 0.0], [1.0, 1.0]]
-    >>> light, heavy = (shortest_cycle(armdyn.load("planar2r"), path, m, tau_max=4000.0).duration for m in (0, 20))
+    >>> robot, limits = armdyn.load("planar2r"), {"tau_max": 4000.0}
+    >>> light, heavy = (shortest_cycle(robot, path, mass, limits=limits).duration for mass in (0, 20))
     >>> light < heavy
     True
     """
     dyn = dynamics_of(model)
     if payload:
         dyn = dynamics_of(carrying(dyn.robot, payload, com, inertia))
-    limits = limits_of(dyn.robot, limits, {**given, "continuous": continuous}, "shortest_cycle", ["continuous"])
+    limits = limits_of(dyn.robot, limits, "shortest_cycle", unused=["p_max"])
     heat = limits.continuous
     motion = fastest_timing(dyn, path_of(path, dyn), limits, POINTS)
     warming = _Warming(dyn, motion, heat)

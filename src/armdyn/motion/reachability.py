@@ -28,7 +28,7 @@ FAR = 1e12
 """Squared path speed that stands for no bound."""
 
 
-class Rows(NamedTuple):
+class ConstraintRows(NamedTuple):
     """a u + b x <= r for every cell: (N, m) each."""
 
     a: Array
@@ -44,7 +44,7 @@ class Conflict(NamedTuple):
     lower: int
 
 
-def pruned(rows: Rows, top: Array) -> Array:
+def pruned(rows: ConstraintRows, top: Array) -> Array:
     """Return the indices of the rows that are not redundant in every cell."""
     a, b, r = rows
     if not np.isfinite(top).all():
@@ -59,7 +59,7 @@ def pruned(rows: Rows, top: Array) -> Array:
     return np.flatnonzero(reached.any(axis=0))
 
 
-def allowed(rows: Rows, top: Array) -> tuple[Array, Array, Conflict | None]:
+def allowed(rows: ConstraintRows, top: Array) -> tuple[Array, Array, Conflict | None]:
     """Return the interval of x in which the rows of each cell allow some u, (N,) low and (N,) high, or a conflict.
 
     Largest and least u are piecewise linear in x, their difference is concave. From outside, the zero of the piece
@@ -122,7 +122,9 @@ def allowed(rows: Rows, top: Array) -> tuple[Array, Array, Conflict | None]:
     return low, np.where(high >= FAR, np.inf, high), conflict
 
 
-def controllable(rows: Rows, ds: Array, low: Array, high: Array, end: float) -> tuple[Array, Array, Conflict | None]:
+def controllable(
+    rows: ConstraintRows, ds: Array, low: Array, high: Array, end: float
+) -> tuple[Array, Array, Conflict | None]:
     """Return the controllable sets K_i = [low_i, high_i], (N+1,) each: from x in K_i, x = end can be reached.
 
     Row k and the end h of K_i+1 that it can miss: (b_k + w_k) x <= r_k + w_k h, w = -a/(2 ds). [Fourier-Motzkin]
@@ -215,7 +217,7 @@ class Selection:
         self.lines = np.moveaxis(self.all, 0, 2).tolist()
 
 
-def fastest(rows: Rows, ds: Array, K_low: Array, K_high: Array, start: float) -> Array:
+def fastest(rows: ConstraintRows, ds: Array, K_low: Array, K_high: Array, start: float) -> Array:
     """Return x at the N+1 points: from `start`, the largest u of every cell that leads into the next controllable set.
 
     That u keeps the rows that bound u from below, since some u does. The selection of rows is made as above.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from armdyn.motion.sampling import (
     too_weak,
 )
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import MotionLimits, RateLimits, joint_names, joint_units, limits_of
+from armdyn.robot.limits import LimitOptions, MotionLimits, joint_names, joint_units, limits_of
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Uniform
 from armdyn.typing import Array
@@ -77,11 +77,9 @@ class Demand(NamedTuple):
 def scale_to_torque(
     ref: Any,
     model: Robot | Dynamics,
-    tau_max: Any = None,
     *,
     dt: float | None = None,
-    limits: MotionLimits | None = None,
-    **given: Unpack[RateLimits],
+    limits: LimitOptions | MotionLimits | None = None,
 ) -> ScaledMotion:
     """Return the reference at the uniform speed at which some torque reaches its limit and none exceeds it.
 
@@ -90,11 +88,9 @@ def scale_to_torque(
     Args:
         ref:     ref(t), ref(t, 1), ref(t, 2), ref.duration.
         model:   robot or its dynamics.
-        tau_max: torque limits, N m or N, (n,) or one number (default: the robot's).
         dt:      sampling interval, s (default: 1/2000 of the duration).
-        limits:  of the joints, as one object: all of them are kept.
-        given:   limits by name: tau_min (default: -tau_max), no_load_speed, corner_speed; v_max, a_max and j_max are
-                 kept where they are given; see `robot.limits.RateLimits`.
+        limits:  of the joints, as in `feasibility`. By name, limits of velocity, acceleration and jerk are kept where
+                 they are given; of a `MotionLimits` all are.
 
     Method:  one inverse dynamics along the reference. Gravity and Coulomb friction do not scale, viscous friction
              scales with c, all else with c^2; c is the least positive root of the quadratic equations of all joints at
@@ -106,18 +102,20 @@ def scale_to_torque(
 
     >>> import armdyn
     >>> move = armdyn.point_to_point([0.0, 0.0], [1.0, 1.0], "quintic", duration=1.0)
-    >>> scaled = scale_to_torque(move, armdyn.load("planar2r"), 3000.0)
+    >>> scaled = scale_to_torque(move, armdyn.load("planar2r"), limits={"tau_max": 3000.0})
     >>> scaled.joint
     'shoulder'
     """
     dyn = dynamics_of(model)
     ref = as_trajectory(ref)
     checked_motion(dyn, ref)
-    rates = {name: limits is not None or given.get(name) is not None for name in ("v_max", "a_max", "j_max")}
-    limits = limits_of(dyn.robot, limits, {**given, "tau_max": tau_max}, "scale_to_torque")
+    rates = {name: isinstance(limits, MotionLimits) or name in (limits or {}) for name in ("v_max", "a_max", "j_max")}
+    limits = limits_of(dyn.robot, limits, "scale_to_torque")
     if not any(rates.values()) and not (np.isfinite(limits.tau_max) | np.isfinite(limits.tau_min)).any():
         raise Infeasible(
-            "no torque limit is known", where=f"robot {dyn.robot.name!r}", expected="tau_max, (n,) or one number"
+            "no torque limit is known",
+            where=f"robot {dyn.robot.name!r}",
+            expected="limits with tau_max, (n,) or one number",
         )
     t = sample_times(ref, dt)
     q, qd, qdd = states(ref, t)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -39,8 +39,7 @@ def time_optimal(
     points: int = POINTS,
     start_speed: float = 0.0,
     end_speed: float = 0.0,
-    limits: MotionLimits | None = None,
-    **given: Unpack[LimitOptions],
+    limits: LimitOptions | MotionLimits | None = None,
 ) -> TimeOptimal:
     """Return the fastest timing of a path under torque, velocity, acceleration and jerk limits.
 
@@ -52,9 +51,7 @@ def time_optimal(
         points:      number of grid cells (default: 400); with limited jerk a spline has half as many intervals.
         start_speed: at the start, as a multiple of the path's own velocity there (default: 0, rest).
         end_speed:   at the end, likewise (default: 0, rest).
-        limits:      of the joints, as one object (default: the robot's).
-        given:       limits by name, in place of the robot's: tau_max, tau_min, v_max, a_max, j_max, no_load_speed,
-                     corner_speed, (n,) or one number, np.inf for none; see `robot.limits.RateLimits`.
+        limits:      of the joints, as in `feasibility` (default: the robot's).
 
     Method:  controllable sets backwards, largest acceleration forwards (`reachability`; Pham & Pham 2018). Limits hold
              at both ends of every cell. The robot stops at corners. Dry friction depends on the direction only;
@@ -64,14 +61,14 @@ def time_optimal(
     Raises:  Infeasible, with the place on the path and the joint, if no timing keeps the limits.
 
     >>> import armdyn
-    >>> move = time_optimal([[0.0, 0.0], [1.0, 1.0]], armdyn.load("planar2r"), tau_max=[3000.0, 1000.0])
+    >>> move = time_optimal([[0.0, 0.0], [1.0, 1.0]], armdyn.load("planar2r"), limits={"tau_max": [3000.0, 1000.0]})
     >>> move.status.name, bool(move.duration < 1.0)
     ('OPTIMAL', True)
     """
     dyn = dynamics_of(model)
     if points < 2:
         raise ArmdynError(f"points = {points}", expected="at least 2 cells")
-    kept = limits_of(dyn.robot, limits, given, "time_optimal")
+    kept = limits_of(dyn.robot, limits, "time_optimal")
     return fastest_timing(dyn, path_of(path, dyn), kept, points, start_speed, end_speed)
 
 

@@ -16,6 +16,7 @@ from armdyn.errors import ShapeError, unknown_name
 from armdyn.files import writing
 from armdyn.motion.sampling import checked_motion, dynamics_of, sample_times, states
 from armdyn.notebook_view import Shown, View, rows_of
+from armdyn.parameters.standard import FAMILIES, slots
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import joint_names
 from armdyn.robot.robot import Robot
@@ -159,7 +160,7 @@ def torque_breakdown(
         for j, k in pairs
     ]
     tip = _tip_torques(dyn, t, q, wrench)
-    bodies, rotors = _by_origin(dyn, q, qd, qdd)
+    bodies, rotors = torques_by_body(dyn, q, qd, qdd)
     return TorqueBreakdown(
         robot=dyn.robot,
         t=t,
@@ -190,10 +191,14 @@ def _tip_torques(dyn: Dynamics, t: Array, q: Array, wrench: Wrench) -> Array:
     return torques
 
 
-def _by_origin(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
-    """(bodies, rotors): torques are linear in the parameters, and each parameter belongs to one of them."""
-    links = len(dyn.robot.movable)
-    share = (dyn.regressor(q, qd, qdd) * dyn.parameters)[..., : links * len(STANDARD_PARAMETERS)]
-    share = share.reshape(len(q), dyn.n, links, len(STANDARD_PARAMETERS))
-    rotor = STANDARD_PARAMETERS.index("Ia")
-    return share[..., :10].sum(axis=3), share[..., rotor]
+def torques_by_body(dyn: Dynamics, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
+    """Return the torques by link and by the spin of its rotor, (..., n, l) each.
+
+    Torques are linear in the parameters, and each parameter belongs to one of them.
+    """
+    share = dyn.regressor(q, qd, qdd) * dyn.parameters
+    bodies, rotors = np.zeros((2, share.shape[-1], len(dyn.robot.movable)))
+    for column, (kind, joint) in enumerate(slots(dyn.robot, FAMILIES)):
+        bodies[column, joint] = kind in STANDARD_PARAMETERS[:10]
+        rotors[column, joint] = kind == "Ia"
+    return share @ bodies, share @ rotors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -120,10 +120,8 @@ def feasibility(
     model: Robot | Dynamics,
     motion: Any,
     *,
-    p_max: Any = None,
     dt: float | None = None,
-    limits: MotionLimits | None = None,
-    **given: Unpack[LimitOptions],
+    limits: LimitOptions | MotionLimits | None = None,
 ) -> Feasibility:
     """Compare a motion with the limits of position, velocity, acceleration, torque, power and jerk.
 
@@ -132,24 +130,28 @@ def feasibility(
     Args:
         model:   robot or its dynamics.
         motion:  motion(t), motion(t, 1), motion(t, 2), motion.duration.
-        p_max:   limits of the mechanical power |tau qd|, W, (n,) or one number (default: none).
         dt:      sampling interval, s (default: 1/2000 of the duration).
-        limits:  of the joints, as one object (default: the robot's).
-        given:   limits by name, in place of the robot's: v_max, a_max, tau_max, tau_min, j_max, no_load_speed,
-                 corner_speed, (n,) or one number, np.inf for none; see `robot.limits.RateLimits`.
+        limits:  of the joints: {"tau_max": ..., "v_max": ...} in place of the robot's, (n,) or one number each, np.inf
+                 for none (names: `robot.limits.LimitOptions`), or a `MotionLimits` (default: the robot's).
 
     >>> import armdyn
     >>> move = armdyn.point_to_point([0.0], [1.0], "cubic", duration=0.5)
-    >>> verdict = feasibility(armdyn.load("pendulum"), move, v_max=2.0)
+    >>> verdict = feasibility(armdyn.load("pendulum"), move, limits={"v_max": 2.0})
     >>> verdict.holds, round(float(verdict.use["velocity"][0]), 6)
     (False, 1.5)
     """
     dyn = dynamics_of(model)
     checked_motion(dyn, motion)
-    limits = limits_of(dyn.robot, limits, {**given, "p_max": p_max}, "feasibility", ["p_max"])
+    return judged(dyn.robot, dyn, motion, limits_of(dyn.robot, limits, "feasibility", unused=()), dt)
+
+
+def judged(
+    robot: Robot, dyn: Dynamics | None, motion: Any, limits: MotionLimits, dt: float | None = None
+) -> Feasibility:
+    """Compare a motion with limits; without dynamics its torques and powers count as zero."""
     t = sample_times(motion, dt)
     q, qd, qdd = states(motion, t)
-    tau = dyn.inverse_dynamics(q, qd, qdd)
+    tau = np.zeros_like(q) if dyn is None else dyn.inverse_dynamics(q, qd, qdd)
     jerk = jerk_at(motion, t, qdd, limits.jerk) if np.isfinite(limits.jerk).any() else np.zeros_like(qdd)
     values = dict(zip(QUANTITIES, (q, qd, qdd, tau, tau * qd, jerk), strict=True))
     bounds = {
@@ -166,15 +168,16 @@ def feasibility(
         low, high = (np.broadcast_to(bound, value.shape) for bound in bounds[name])
         share = _share(value, low, high)
         most = np.where(share.max(axis=0) > 0, share.argmax(axis=0), np.abs(value).argmax(axis=0))
-        each = np.arange(dyn.n)
+        each = np.arange(robot.n)
         use[name], peak[name], time[name] = share[most, each], value[most, each], t[most]
         for i in np.flatnonzero(use[name] > 1 + TOUCHING):
             worst, upper, lower = float(peak[name][i]), float(high[most[i], i]), float(low[most[i], i])
             limit = upper if worst - upper >= lower - worst else lower
             over = _intervals(t, share[:, i] > 1 + TOUCHING)
-            excesses.append(Excess(joint_names(dyn.robot)[i], name, worst, limit, float(time[name][i]), over))
-    status = _status(excesses, bounds, holding_torques(dyn, q))
-    return Feasibility(dyn.robot, status, use, peak, time, tuple(excesses), limits)
+            excesses.append(Excess(joint_names(robot)[i], name, worst, limit, float(time[name][i]), over))
+    resting = np.zeros_like(q) if dyn is None else holding_torques(dyn, q)
+    status = _status(excesses, bounds, resting)
+    return Feasibility(robot, status, use, peak, time, tuple(excesses), limits)
 
 
 def _share(value: Array, low: Array, high: Array) -> Array:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypedDict, Unpack, cast
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -265,52 +265,38 @@ class MotionLimits:
         return low, high
 
 
-class RateLimits(TypedDict, total=False):
+class LimitOptions(TypedDict, total=False):
     """Limits by name, (n,) or one number for all joints; np.inf takes a limit away. Those left out are the robot's.
 
     v_max:   velocity, rad/s or m/s (default: `velocity_limits`).
     a_max:   acceleration, rad/s^2 or m/s^2 (default: the joints').
     j_max:   jerk, rad/s^3 or m/s^3 (default: the joints').
+    tau_max: torque, N m or N (default: `torque_limits`).
     tau_min: lowest torque, N m or N (default: -tau_max).
     no_load_speed: speed at which an actuator has no torque left, rad/s or m/s, or "robot" for the velocity limits; a
              velocity limit as well: faster, a motor could only brake (default: torques do not depend on the speed).
     corner_speed:  speed from which its torque falls, see `TorqueSpeed` (default: 0).
+    p_max:   mechanical power tau qd, W, either way (default: none; a robot's file has no such limit).
+    continuous: torque that an actuator bears as rms value over a cycle, N m or N (default: the joints').
     """
 
     v_max: Any
     a_max: Any
     j_max: Any
+    tau_max: Any
     tau_min: Any
     no_load_speed: Any
     corner_speed: Any
-
-
-class LimitOptions(RateLimits, total=False):
-    """`RateLimits`, and
-
-    tau_max: torque, N m or N (default: `torque_limits`).
-    """
-
-    tau_max: Any
-
-
-class AllLimits(LimitOptions, total=False):
-    """`LimitOptions`, and
-
-    p_max:      mechanical power tau qd, W, either way (default: none; a robot's file has no such limit).
-    continuous: torque that an actuator bears as rms value over a cycle, N m or N (default: the joints').
-    """
-
     p_max: Any
     continuous: Any
 
 
-def motion_limits(robot: Robot, **given: Unpack[AllLimits]) -> MotionLimits:
-    """Return the robot's limits, with those that are given in their place: see `RateLimits` and `AllLimits`."""
+def motion_limits(robot: Robot, **given: Unpack[LimitOptions]) -> MotionLimits:
+    """Return the robot's limits, with those that are given in their place: see `LimitOptions`."""
     n = robot.n
     for name in given:
-        if name not in AllLimits.__annotations__:
-            raise unknown_name("limit", name, [*AllLimits.__annotations__], where="motion limits")
+        if name not in LimitOptions.__annotations__:
+            raise unknown_name("limit", name, [*LimitOptions.__annotations__], where="motion limits")
     no_load, tau_max, tau_min = (given.get(name) for name in ("no_load_speed", "tau_max", "tau_min"))
     curve = None
     if no_load is not None:
@@ -341,27 +327,28 @@ def motion_limits(robot: Robot, **given: Unpack[AllLimits]) -> MotionLimits:
 
 
 def limits_of(
-    robot: Robot, limits: MotionLimits | None, given: Mapping[str, Any], where: str, more: Sequence[str] = ()
+    robot: Robot,
+    limits: LimitOptions | MotionLimits | None,
+    where: str,
+    unused: Sequence[str] = ("p_max", "continuous"),
 ) -> MotionLimits:
-    """Return the limits of a function of motion: one object, or limits by name in place of the robot's.
+    """Return the limits that a function of motion keeps: the robot's, with those by name in their place, or all given.
 
-    where: the function. more: limits that it keeps beyond `LimitOptions`.
+    where:  the function.
+    unused: limits that it cannot keep; asking for them is an error.
     """
-    named = {name: value for name, value in given.items() if value is not None}
-    known = [*LimitOptions.__annotations__, *more]
-    for name in named:
-        if name not in known:
-            raise unknown_name("limit", name, known, where=where)
-    if limits is None:
-        return motion_limits(robot, **cast(AllLimits, named))
-    if named:
-        raise ArmdynError(f"limits= and {', '.join(named)}", where=where, expected="one of the two",
-                          advice="motion_limits(robot, ...) takes them all.")  # fmt: skip
-    if len(limits.tau_max) != robot.n:
-        raise ShapeError(f"limits of {len(limits.tau_max)} joints", where=where, expected=f"{robot.n} joints")
-    if "p_max" not in more and np.isfinite(limits.power).any():
-        raise NotApplicable("limits of power", where=where, expected="limits without p_max",
-                            advice="`feasibility` checks the power of a motion.")  # fmt: skip
+    if isinstance(limits, MotionLimits):
+        if len(limits.tau_max) != robot.n:
+            raise ShapeError(f"limits of {len(limits.tau_max)} joints", where=where, expected=f"{robot.n} joints")
+        asked = ("p_max",) if np.isfinite(limits.power).any() else ()
+    else:
+        asked = tuple(limits or ())
+        limits = motion_limits(robot, **(limits or {}))
+    for name in asked:
+        if name in unused:
+            known = [each for each in LimitOptions.__annotations__ if each not in unused]
+            raise NotApplicable(f"a limit {name}", where=where, expected=", ".join(known),
+                                advice="`feasibility` checks the power of a motion.")  # fmt: skip
     return limits
 
 

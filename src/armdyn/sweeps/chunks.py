@@ -18,7 +18,7 @@ import numpy as np
 
 from armdyn.errors import FileError
 from armdyn.files import create_folder, regular_size, sealed, unsealed, write_bytes, write_text
-from armdyn.sweeps.variants import Plan
+from armdyn.sweeps.variants import SweepJob
 from armdyn.typing import Array
 
 MARK = "sweep.json"
@@ -30,7 +30,7 @@ class Store:
     """A folder that belongs to one plan; results of another plan are refused."""
 
     folder: Path
-    plan: Plan
+    plan: SweepJob
 
     def __post_init__(self) -> None:
         mark = create_folder(self.folder) / MARK

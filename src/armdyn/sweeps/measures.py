@@ -36,7 +36,7 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Measure:
+class SweepMeasure:
     """A measure of a robot on a bench; by_joint: one number per joint, else one for all."""
 
     title: str
@@ -78,6 +78,10 @@ def _mean_power(robot: Robot, bench: Bench) -> Array:
     return np.atleast_1d(np.trapezoid(power, bench.t) / (bench.t[-1] - bench.t[0]))
 
 
+def _peak(robot: Robot, bench: Bench) -> Array:
+    return np.asarray(np.abs(_torque(robot, bench)).max(axis=0))
+
+
 def _rms(robot: Robot, bench: Bench) -> Array:
     squares = np.trapezoid(_torque(robot, bench) ** 2, bench.t, axis=0)
     return np.asarray(np.sqrt(squares / (bench.t[-1] - bench.t[0])))
@@ -102,19 +106,18 @@ def _mass(robot: Robot, bench: Bench) -> Array:
     return np.atleast_1d(sum(float(link.inertia.mass) for link in robot.opened.links))
 
 
-MEASURES: dict[str, Measure] = {
-    "peak_torque": Measure("largest torque of the motion", "N m or N", lambda r, b: np.abs(_torque(r, b)).max(axis=0),
-                           by_joint=True),
-    "rms_torque": Measure("rms torque of the motion", "N m or N", _rms, by_joint=True),
-    "bearing_force": Measure("largest radial force of the bearing", "N", _bearing("radial_force"), by_joint=True),
-    "bearing_moment": Measure("largest tilting moment of the bearing", "N m", _bearing("tilting_moment"),
-                              by_joint=True),
-    "mean_power": Measure("mean mechanical power of the motion", "W", _mean_power),
-    "holding_torque": Measure("largest gravity torque", "N m or N", _holding, by_joint=True),
-    "inertia": Measure("largest inertia seen by the joint", "kg m^2 or kg", _inertia, by_joint=True),
-    "reach": Measure("largest distance of the tool from the base", "m", lambda r, b: np.atleast_1d(reach(r))),
-    "manipulability": Measure("mean manipulability of the tool's position", "", _manipulability),
-    "mass": Measure("moving mass", "kg", _mass),
+MEASURES: dict[str, SweepMeasure] = {
+    "peak_torque": SweepMeasure("largest torque of the motion", "N m or N", _peak, by_joint=True),
+    "rms_torque": SweepMeasure("rms torque of the motion", "N m or N", _rms, by_joint=True),
+    "bearing_force": SweepMeasure("largest radial force of the bearing", "N", _bearing("radial_force"), by_joint=True),
+    "bearing_moment": SweepMeasure("largest tilting moment of the bearing", "N m", _bearing("tilting_moment"),
+                                   by_joint=True),
+    "mean_power": SweepMeasure("mean mechanical power of the motion", "W", _mean_power),
+    "holding_torque": SweepMeasure("largest gravity torque", "N m or N", _holding, by_joint=True),
+    "inertia": SweepMeasure("largest inertia seen by the joint", "kg m^2 or kg", _inertia, by_joint=True),
+    "reach": SweepMeasure("largest distance of the tool from the base", "m", lambda r, b: np.atleast_1d(reach(r))),
+    "manipulability": SweepMeasure("mean manipulability of the tool's position", "", _manipulability),
+    "mass": SweepMeasure("moving mass", "kg", _mass),
 }  # fmt: skip
 """By the names that `sweep` accepts."""
 DEFAULT = ("peak_torque", "holding_torque", "reach")

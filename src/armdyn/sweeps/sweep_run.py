@@ -7,7 +7,7 @@ number of local processes, or the address of a Dask scheduler.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,16 +20,17 @@ from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, FileError, ShapeError, required_count, unknown_name
 from armdyn.formats import toml
 from armdyn.kinematics.closable import pulled_in
-from armdyn.notebook_view import Shown, View, rows_of
+from armdyn.motion.planning import plan
+from armdyn.notebook_view import View
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.sweeps.chunks import Store
 from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench
-from armdyn.sweeps.variants import Plan, checked_names
+from armdyn.sweeps.variants import SweepJob, checked_names
 from armdyn.sweeps.workers import computed_chunks
 from armdyn.tables import Column, Section
-from armdyn.trajectory import point_to_point
 from armdyn.typing import Array, Progress, quiet
 
 MOST = 10_000_000
@@ -39,7 +40,7 @@ _SAMPLES = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep(Shown):
+class Sweep(Result):
     """Variants of a robot and their measures.
 
     robot: its name
@@ -90,27 +91,55 @@ class Sweep(Shown):
                     table[i, j] = spearmanr(x[kept], y[kept]).statistic
         return table
 
+    def record(self) -> dict[str, Any]:
+        """Parameters, results and the influence of the ones on the others, as plain values."""
+        return {
+            "robot": self.robot,
+            "parameters": dict(zip(self.names, self.points.T.tolist(), strict=True)),
+            "results": dict(zip(self.labels, self.results.T.tolist(), strict=True)),
+            "influence": {name: dict(zip(self.labels, row, strict=True))
+                          for name, row in zip(self.names, self.influence().tolist(), strict=True)},
+            "chunks_read": self.taken,
+        }  # fmt: skip
+
     def _view(self) -> View:
-        labels = [(label, self.best(label), self.best(label, largest=True)) for label, column in
-                  zip(self.labels, self.results.T, strict=True) if np.isfinite(column).any()]  # fmt: skip
-        columns = (Column("result"), Column("smallest"), Column("at", folds=True), Column("largest"),
-                   Column("at", folds=True))  # fmt: skip
-
-        def at(point: dict[str, float]) -> str:
-            return ", ".join(f"{name} = {point[name]:.4g}" for name in self.names)
-
-        rows = rows_of((x, f"{low[x]:.4g}", at(low), f"{high[x]:.4g}", at(high)) for x, low, high in labels)
+        heads = ("measured", "smallest", "at", "median", "largest", "at", *(f"with {name}" for name in self.names))
+        columns = tuple(Column(head, folds=head == "at") for head in heads)
+        rows = []
+        for label, values, marks in zip(self.labels, self.results.T, self.influence().T, strict=True):
+            if np.isnan(values).all():
+                continue
+            (low, place), (high, far) = (self._extreme(values, find) for find in (np.nanargmin, np.nanargmax))
+            cells = low, place, self._number(float(np.nanmedian(values))), high, far
+            rows.append((label, *cells, *("" if np.isnan(mark) else f"{mark:+.2f}" for mark in marks)))
         failed = int(np.isnan(self.results).any(axis=1).sum())
-        facts = [
-            ("variants", f"{len(self.points)}, {failed} could not be evaluated"),
-            ("varied", ", ".join(self.names)),
-        ]
-        heads = (Column("parameter"), *map(Column, self.labels))
-        shares = rows_of(
-            (name, *(f"{x:.2f}" for x in row)) for name, row in zip(self.names, self.influence(), strict=True)
-        )
-        influence = Section("Influence: rank correlation of parameters with results", heads, shares)
-        return View(f"Sweep of {self.robot}", None, facts, (), (Section("Results", columns, rows),), (influence,))
+        notes = [f"{failed} variants could not be evaluated."] if failed else []
+        notes += [f"{self.taken} finished chunks were read from their folder."] if self.taken else []
+        note = "with NAME: rank correlation, +1 if the measure always grows with the parameter, -1 if it always falls."
+        title = f"{self.robot}: {len(self.points)} variants"
+        return View(title, sections=(Section("Results", columns, tuple(rows), note),), notes=notes)
+
+    def _extreme(self, values: Array, find: Callable[[Array], Any]) -> tuple[str, str]:
+        """The smallest or largest value, and the variant that has it."""
+        i = int(find(values))
+        at = ", ".join(f"{name} = {x:.4g}" for name, x in zip(self.names, self.points[i], strict=True))
+        return self._number(float(values[i])), at
+
+    def _number(self, x: float) -> str:
+        return f"{x if abs(x) > self.rounding else 0:.5g}"
+
+    def plot(self, path: str | Path | None = None, size: str | None = None) -> Any:
+        """Matplotlib figure of the results over the parameters that vary.
+
+        path: .png, .svg or .pdf file to write (default: none). size: "column" or "page" of a journal.
+        """
+        from armdyn.report.figures.style import save_figure
+        from armdyn.report.figures.sweep_figures import sweep_figure
+
+        figure = sweep_figure(self)
+        if path is not None:
+            save_figure(figure, path, size)
+        return figure
 
     def save(self, path: str | Path) -> Path:
         """Write the table as .csv."""
@@ -126,7 +155,7 @@ def sweep(
     robot: Robot,
     vary: Mapping[str, Sequence[float] | Array | tuple[float, float]],
     *,
-    measures: Sequence[str] = DEFAULT,
+    measures: Sequence[str] | None = None,
     samples: int | None = None,
     motion: Any = None,
     rest: Any = None,
@@ -141,7 +170,7 @@ def sweep(
     Args:    robot: to be varied
              vary: name -> values of a grid, or with `samples`: name -> (lowest, highest). Names are those of the robot
                    file's parameters, standard parameters (M3, ZZ2, Fv1, ...) or "payload" (kg at the tool)
-             measures: names of `armdyn.sweeps.MEASURES`
+             measures: names of `armdyn.sweeps.MEASURES` (default: peak torque, holding torque, reach)
              samples: number of variants drawn from the ranges, by Latin hypercube (default: the whole grid)
              motion: trajectory whose torques are measured (default: 2 s through the middle half of all ranges)
              rest: (S, n) configurations at rest (default: 200 spread over the ranges)
@@ -151,25 +180,25 @@ def sweep(
              scheduler: number of local processes, or address of a Dask scheduler (default: this process)
              progress: called with what is being done and the share of the work done
     """
-    names = checked_names(robot, tuple(vary))
+    names, measures = checked_names(robot, tuple(vary)), measures or DEFAULT
     points = _drawn(vary, samples, seed) if samples is not None else _grid(vary)
     for name in measures:
         if name not in MEASURES:
             raise unknown_name("measure", name, MEASURES, where="sweep")
     required_count("chunk", chunk, "sweep", most=MOST)
-    plan = Plan(toml.dumps(robot), names, points, tuple(measures), _bench(robot, motion, rest), chunk)
-    store = None if folder is None else Store(Path(folder), plan)
+    job = SweepJob(toml.dumps(robot), names, points, tuple(measures), _bench(robot, motion, rest), chunk)
+    store = None if folder is None else Store(Path(folder), job)
     done: dict[int, Array] = {} if store is None else dict(store.finished())
     taken = len(done)
-    missing = [number for number in range(plan.chunks) if number not in done]
-    with closing(computed_chunks(plan, missing, scheduler)) as computed:
+    missing = [number for number in range(job.chunks) if number not in done]
+    with closing(computed_chunks(job, missing, scheduler)) as computed:
         for number, results in computed:
             done[number] = results
             if store is not None:
                 store.keep(number, results)
-            progress(f"{len(done)} of {plan.chunks} chunks", len(done) / plan.chunks)
-    results = np.concatenate([done[number] for number in range(plan.chunks)])
-    return Sweep(robot.name, names, points, plan.labels, results, taken)
+            progress(f"{len(done)} of {job.chunks} chunks", len(done) / job.chunks)
+    results = np.concatenate([done[number] for number in range(job.chunks)])
+    return Sweep(robot.name, names, points, job.labels, results, taken)
 
 
 # Variants -----------------------------------------------------------------------------------------------------------
@@ -209,7 +238,7 @@ def _bench(robot: Robot, motion: Any, rest: Any) -> Bench:
         middle, quarter = (low + high) / 2, (high - low) / 4
         ends = np.stack([middle - quarter, middle + quarter])
         ends = pulled_in(compiled(robot), ends) if robot.loops else ends
-        motion = point_to_point(ends[0], ends[1], profile="quintic", duration=2.0)
+        motion = plan(robot, ends, profile="quintic", duration=2.0).motion
     t = np.linspace(0.0, float(motion.duration), _SAMPLES)
     return Bench(rest, t, *(np.asarray(motion(t, order), dtype=float) for order in range(3)))
 

@@ -23,7 +23,7 @@ PAYLOAD = "payload"
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SweepJob:
     """The variants of a sweep and their measures.
 
     text: the robot's file
@@ -53,7 +53,7 @@ class Plan:
         """The points of one chunk."""
         return self.points[number * self.chunk : (number + 1) * self.chunk]
 
-    def part(self, number: int) -> Plan:
+    def part(self, number: int) -> SweepJob:
         """A plan of that chunk alone."""
         return replace(self, points=self.rows(number))
 
@@ -94,7 +94,7 @@ def checked_names(robot: Robot, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def evaluate(plan: Plan, number: int) -> Array:
+def evaluate(plan: SweepJob, number: int) -> Array:
     """(rows, results) of one chunk; a variant that cannot be evaluated is a row of NaN."""
     results = np.full((len(plan.rows(number)), len(plan.labels)), np.nan)
     for row, point in zip(results, plan.rows(number), strict=True):
@@ -109,11 +109,11 @@ def evaluate(plan: Plan, number: int) -> Array:
     return results
 
 
-def state(plan: Plan) -> dict[str, Any]:
+def state(plan: SweepJob) -> dict[str, Any]:
     """The plan as plain values, for a worker in another process."""
     return {name: getattr(plan, name) for name in ("text", "names", "points", "measures", "bench", "chunk")}
 
 
 def evaluate_state(values: dict[str, Any]) -> Array:
     """Results of a plan of one chunk that came as plain values."""
-    return evaluate(Plan(**values), 0)
+    return evaluate(SweepJob(**values), 0)

@@ -16,7 +16,7 @@ from multiprocessing import active_children, get_context, parent_process
 from typing import Any
 
 from armdyn.errors import ArmdynError, MissingExtra, required_count
-from armdyn.sweeps.variants import Plan, evaluate, evaluate_state, state
+from armdyn.sweeps.variants import SweepJob, evaluate, evaluate_state, state
 from armdyn.typing import Array
 
 Chunks = Generator[tuple[int, Array], None, None]
@@ -26,7 +26,7 @@ ATTEMPTS = 3
 _AGAIN = "Run the sweep again: with folder=..., finished chunks are kept."
 
 
-def computed_chunks(plan: Plan, missing: Sequence[int], scheduler: str | int | None) -> Chunks:
+def computed_chunks(plan: SweepJob, missing: Sequence[int], scheduler: str | int | None) -> Chunks:
     """(number, results) of every missing chunk, as each is finished."""
     if not missing:
         return
@@ -41,11 +41,11 @@ def computed_chunks(plan: Plan, missing: Sequence[int], scheduler: str | int | N
 
 # Processes of this machine -------------------------------------------------------------------------------------------
 
-_plan: Plan | None = None
+_plan: SweepJob | None = None
 """The plan of a worker process."""
 
 
-def _in_processes(plan: Plan, missing: Sequence[int], processes: int) -> Chunks:
+def _in_processes(plan: SweepJob, missing: Sequence[int], processes: int) -> Chunks:
     """Chunks of a pool of processes; if one of them dies, the pool is made anew for what is left."""
     left, failures = list(missing), 0
     while left:
@@ -63,7 +63,7 @@ def _in_processes(plan: Plan, missing: Sequence[int], processes: int) -> Chunks:
         left = [number for number in left if number not in done]
 
 
-def _of_pool(plan: Plan, numbers: Sequence[int], processes: int) -> Chunks:
+def _of_pool(plan: SweepJob, numbers: Sequence[int], processes: int) -> Chunks:
     workers, others = min(processes, len(numbers)), set(active_children())
     pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin, initargs=(state(plan),))
     try:
@@ -88,7 +88,7 @@ def _submitted(pool: ProcessPoolExecutor, numbers: Sequence[int]) -> dict[Future
 def _begin(values: dict[str, Any]) -> None:
     """Prepare a worker process."""
     global _plan
-    _plan = Plan(**values)
+    _plan = SweepJob(**values)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -108,7 +108,7 @@ def _evaluate(number: int) -> Array:
 # A Dask cluster -------------------------------------------------------------------------------------------------------
 
 
-def _on_cluster(plan: Plan, missing: Sequence[int], address: str) -> Chunks:
+def _on_cluster(plan: SweepJob, missing: Sequence[int], address: str) -> Chunks:
     try:
         distributed: Any = import_module("distributed")
     except ImportError:

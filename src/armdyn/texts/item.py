@@ -73,7 +73,7 @@ class Outcome:
     """Outcome of an item: comparisons with the print, misprints, claims, chosen data, tables and figures."""
 
     says: str
-    """What was regenerated and how, in a sentence or two."""
+    """A sentence or two that say what was regenerated, and how."""
     checks: tuple[Check, ...] = ()
     slips: tuple[Slip, ...] = ()
     chosen: str = ""
@@ -85,7 +85,7 @@ class Outcome:
     """Equations and programs, preformatted."""
     claims: tuple[Claim, ...] = ()
     unprinted: str = ""
-    """What the text would have to print for a comparison; empty if it prints it."""
+    """The number that the text does not print, without which nothing can be compared; empty if it prints all."""
 
     @property
     def verdict(self) -> Verdict:
@@ -108,6 +108,12 @@ class Outcome:
     def unconfirmed(self) -> tuple[Claim, ...]:
         """The claims of the text that do not hold here."""
         return tuple(claim for claim in self.claims if not claim.holds)
+
+    @property
+    def agreement(self) -> str:
+        """How many comparisons and claims hold, as in "3 of 4"."""
+        held = [bool(check.holds) for check in (*self.checks, *self.claims)]
+        return f"{sum(held)} of {len(held)}"
 
     @property
     def sentence(self) -> str:
@@ -142,7 +148,7 @@ class Item:
 
     @property
     def key(self) -> str:
-        """As one cites it: `Siciliano fig. 7.15`."""
+        """The citation, as in `Siciliano fig. 7.15`."""
         return f"{SOURCES[self.source].cited_as} {self.place}"
 
 

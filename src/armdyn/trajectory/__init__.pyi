@@ -1,9 +1,3 @@
-from armdyn.kinematics.analytic_inverse import closed_form as closed_form
-from armdyn.kinematics.inverse import all_solutions as all_solutions
-from armdyn.kinematics.inverse import inverse_kinematics as inverse_kinematics
-from armdyn.kinematics.inverse import InverseKinematics as InverseKinematics
-from armdyn.kinematics.inverse import Status as Status
-from armdyn.kinematics.inverse import Unreachable as Unreachable
 from armdyn.trajectory.cartesian import arc as arc
 from armdyn.trajectory.cartesian import circle as circle
 from armdyn.trajectory.cartesian import line as line
@@ -18,7 +12,7 @@ from armdyn.trajectory.joint import hold as hold
 from armdyn.trajectory.joint import point_to_point as point_to_point
 from armdyn.trajectory.piecewise import PiecewisePolynomial as PiecewisePolynomial
 from armdyn.trajectory.profiles import PROFILES as PROFILES
-from armdyn.trajectory.trajectory import Samples as Samples
+from armdyn.trajectory.trajectory import MotionSamples as MotionSamples
 from armdyn.trajectory.trajectory import Trajectory as Trajectory
 from armdyn.trajectory.trajectory_files import read_trajectory as read_trajectory
 from armdyn.trajectory.via import from_samples as from_samples

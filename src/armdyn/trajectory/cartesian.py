@@ -36,7 +36,7 @@ class Rotation(NamedTuple):
     wd: Array
 
 
-class Timing(TypedDict, total=False):
+class PathTiming(TypedDict, total=False):
     """Keyword arguments for the timing of a path; without a duration, the minimum time within the limits.
 
     duration: s.
@@ -199,7 +199,7 @@ def line(
     axis: Any = None,
     angle: float | None = None,
     frame: Literal["tool", "base"] = "tool",
-    **timing: Unpack[Timing],
+    **timing: Unpack[PathTiming],
 ) -> TaskTrajectory:
     """Return a straight line between two poses, with synchronised rotation. Khalil (8.48)-(8.57)
 
@@ -212,7 +212,7 @@ def line(
         axis:     (3,) with `angle`: rotate about this axis instead of to the orientation of `end`.
         angle:    of any size, rad.
         frame:    of the axis: "tool" at the start (default), or "base".
-        timing:   duration, or v_max, a_max, w_max, wd_max: see `Timing`.
+        timing:   duration, or v_max, a_max, w_max, wd_max: see `PathTiming`.
     """
     if rotation not in ROTATIONS:
         raise unknown_name("rotation", rotation, ROTATIONS)
@@ -239,7 +239,7 @@ def circle(
     profile: str = "trapezoid",
     *,
     rotation: Literal["carried", "fixed"] | Any = "carried",
-    **timing: Unpack[Timing],
+    **timing: Unpack[PathTiming],
 ) -> TaskTrajectory:
     """Return an arc about an axis, right-handed.
 
@@ -251,8 +251,8 @@ def circle(
         profile:  as in `point_to_point` (default: trapezoid).
         rotation: "carried" (default): the frame rotates with the arc; "fixed": it keeps its orientation; a (3, 3)
                   matrix: the orientation at the end, reached about one fixed axis.
-        timing:   duration, or v_max, a_max, w_max, wd_max: see `Timing`. a_max bounds the acceleration along the arc,
-                  not the centripetal v^2/radius.
+        timing:   duration, or v_max, a_max, w_max, wd_max: see `PathTiming`. a_max bounds the acceleration along the
+                  arc, not the centripetal v^2/radius.
     """
     P0, R0 = position_and_rotation(start)
     n = _unit("normal", normal)
@@ -284,7 +284,7 @@ def circle(
     return _timed(place, turn, distances, profile, timing)
 
 
-def arc(start: Any, via: Any, end: Any, profile: str = "trapezoid", **timing: Unpack[Timing]) -> TaskTrajectory:
+def arc(start: Any, via: Any, end: Any, profile: str = "trapezoid", **timing: Unpack[PathTiming]) -> TaskTrajectory:
     """Return the circular arc from `start` through the point `via` to `end`.
 
     Args:
@@ -292,7 +292,7 @@ def arc(start: Any, via: Any, end: Any, profile: str = "trapezoid", **timing: Un
         via:     (3,) position, or a pose of which the position is used.
         end:     (4, 4) pose, whose orientation is reached about one fixed axis, or (3,) position.
         profile: as in `point_to_point` (default: trapezoid).
-        timing:  duration, or v_max, a_max, w_max, wd_max: see `Timing`.
+        timing:  duration, or v_max, a_max, w_max, wd_max: see `PathTiming`.
     """
     (A, _), (C, R1) = position_and_rotation(start), position_and_rotation(end)
     B = np.asarray(via, dtype=float)[..., :3] if np.shape(via) != (4, 4) else np.asarray(via, dtype=float)[:3, 3]
@@ -343,7 +343,7 @@ def _timed(
     turn: Callable[[Array, Array, Array], Rotation] | None,
     distances: Array,
     profile: str,
-    timing: Timing,
+    timing: PathTiming,
 ) -> TaskTrajectory:
     """A path with its timing: translation and angles are synchronised like joints. Khalil sec. 8.4"""
     angles = len(distances) - 1

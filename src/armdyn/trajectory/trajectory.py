@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
-from armdyn.files import writing
 from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -25,7 +24,7 @@ GRID = 2001
 """Samples in which a peak is searched if there is no formula for it."""
 
 
-class Samples(NamedTuple):
+class MotionSamples(NamedTuple):
     """A sampled trajectory.
 
     t:   (k,) s.
@@ -97,10 +96,10 @@ class Trajectory(Shown, ABC):
             value = np.where(((real < 0) | (real > self.duration))[..., None], 0.0, value)
         return value
 
-    def sample(self, dt: float) -> Samples:
+    def sample(self, dt: float) -> MotionSamples:
         """Position, velocity and acceleration at 0, dt, 2 dt, ... and at the end."""
         t = grid(self.duration, dt)
-        return Samples(t, self(t), self(t, 1), self(t, 2))
+        return MotionSamples(t, self(t), self(t, 1), self(t, 2))
 
     def peak(self, order: int = 0) -> Array:
         """(n,) largest magnitude of the derivative of that order, searched on a grid and refined."""
@@ -159,6 +158,7 @@ class Trajectory(Shown, ABC):
         *,
         names: Sequence[str] | None = None,
         tau_max: Array | None = None,
+        size: str | None = None,
     ) -> Any:
         """Matplotlib figure of position, velocity and acceleration of every joint.
 
@@ -166,13 +166,14 @@ class Trajectory(Shown, ABC):
         robot:   adds the names, units and limits of its joints.
         names:   of the joints (default: those of the robot).
         tau_max: (n,) torque limits, to draw the robot's torques as well; infinite for none.
+        size:    "column" or "page" of a journal (default: for the screen).
         """
         from armdyn.report.figures.motion_figures import trajectory_figure
+        from armdyn.report.figures.style import save_figure
 
         figure = trajectory_figure(self, robot, names, tau_max)
         if path is not None:
-            with writing(path) as part:
-                figure.savefig(part, dpi=150)
+            save_figure(figure, path, size)
         return figure
 
     def _view(self) -> View:
@@ -196,6 +197,11 @@ class Trajectory(Shown, ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.n} joint{'s' * (self.n != 1)}, {self.duration:.6g} s>"
+
+
+def columns_of(quantities: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the columns of quantities (k, n), numbered from 1: q1, q2, ..., qd1, ..."""
+    return {f"{name}{j + 1}": column for name, values in quantities.items() for j, column in enumerate(values.T)}
 
 
 def grid(duration: float, dt: float) -> Array:

@@ -25,7 +25,7 @@ import numpy as np
 
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.kinematics.rotations import rot, rotation_vector
-from armdyn.trajectory.cartesian import Point, Rotation, TaskTrajectory, Timing, position_and_rotation
+from armdyn.trajectory.cartesian import PathTiming, Point, Rotation, TaskTrajectory, position_and_rotation
 from armdyn.typing import Array
 
 PEAK, CORNER = 3 / 4, 3 / 16
@@ -38,7 +38,7 @@ MARGIN = 1.001
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class PoseSequence:
     """Poses, the times T (m,) between them, and half the durations tau (m+1,) of the blends.
 
     steps: (m, 3) from position to position, m.
@@ -101,7 +101,7 @@ def via_poses(
     *,
     blend: float = 1.0,
     corner: float | None = None,
-    **timing: Unpack[Timing],
+    **timing: Unpack[PathTiming],
 ) -> TaskTrajectory:
     """Return a motion from the first pose to the last, past the others, with continuous acceleration.
 
@@ -111,7 +111,7 @@ def via_poses(
         poses:  (4, 4) poses, or (3,) positions, m, with free orientation; at least two.
         blend:  share of the time between two poses that their blends may take, over 0 to 1 (default: all of it).
         corner: largest distance at which the positions are passed, m (default: what `blend` allows).
-        timing: duration, or v_max, a_max, w_max, wd_max: see `Timing`.
+        timing: duration, or v_max, a_max, w_max, wd_max: see `PathTiming`.
 
     >>> path = via_poses([(0, 0, 0), (1, 0, 0), (1, 1, 0)], corner=0.01, v_max=1.0, a_max=10.0)
     >>> middle = path.pose(path.duration / 2)[:3, 3]
@@ -127,7 +127,7 @@ def via_poses(
     limits = [timing.get("v_max"), timing.get("a_max"), timing.get("w_max"), timing.get("wd_max")]
     v_max, a_max, w_max, wd_max = map(_limit, ("v_max", "a_max", "w_max", "wd_max"), limits)
     T = _shortest_times(steps, turns, v_max, w_max, timing.get("duration"))
-    course = Course(p0, R0, steps, turns, T, _blends(steps, T, blend, corner))
+    course = PoseSequence(p0, R0, steps, turns, T, _blends(steps, T, blend, corner))
     for _ in range(ROUNDS):
         slower = _excess(course, a_max, wd_max)
         if (slower <= 1).all():
@@ -199,7 +199,7 @@ def _blends(steps: Array, T: Array, blend: float, corner: float | None) -> Array
     return np.asarray(tau)
 
 
-def _excess(course: Course, a_max: float, wd_max: float) -> Array:
+def _excess(course: PoseSequence, a_max: float, wd_max: float) -> Array:
     """(m+1,) factors by which the times around the poses must be longer for the acceleration limits to hold."""
     velocities = np.pad(course.steps / course.T[:, None], ((1, 1), (0, 0)))
     linear = PEAK * np.linalg.norm(np.diff(velocities, axis=0), axis=1) / course.tau
@@ -211,5 +211,5 @@ def _excess(course: Course, a_max: float, wd_max: float) -> Array:
     return np.asarray(np.where(excess > 1 + 1e-12, excess * (1 + 1e-9), 1.0))
 
 
-def _slowed(course: Course, factor: float) -> Course:
+def _slowed(course: PoseSequence, factor: float) -> PoseSequence:
     return replace(course, T=course.T * factor, tau=course.tau * factor)

@@ -76,7 +76,7 @@ def _breakdown(c: Case) -> None:
 
 @cell("motion.feasibility")
 def _feasibility(c: Case) -> None:
-    found = motion.feasibility(c.dyn, c.move, tau_max=TAU_MAX, dt=0.05)
+    found = motion.feasibility(c.dyn, c.move, limits={"tau_max": TAU_MAX}, dt=0.05)
     t = np.linspace(0, c.move.duration, 13)
     close(found.use["torque"], np.abs(c.torques(t, c.move)).max(axis=0) / TAU_MAX, 2e-2)  # other times at the peaks
 
@@ -91,7 +91,7 @@ def _sizing(c: Case) -> None:
 @cell("motion.scale_to_torque")
 def _scale(c: Case) -> None:
     limit = 1.5 * np.abs(c.torques(np.linspace(0, c.move.duration, 7), c.move)).max()
-    found = motion.scale_to_torque(c.move, c.dyn, tau_max=limit, v_max=100.0, a_max=1e4)
+    found = motion.scale_to_torque(c.move, c.dyn, limits={"tau_max": limit, "v_max": 100.0, "a_max": 1e4})
     used = np.abs(c.torques(np.linspace(0, found.duration, 41), found)).max()
     assert 0.97 * limit < used < limit * (1 + 1e-3)
 
@@ -99,7 +99,7 @@ def _scale(c: Case) -> None:
 @cell("motion.time_optimal")
 def _time_optimal(c: Case) -> None:
     limit = 1.5 * np.abs(c.torques(np.linspace(0, c.move.duration, 7), c.move)).max()
-    found = motion.time_optimal(c.move, c.dyn, tau_max=limit, v_max=100.0, a_max=1e5, points=60)
+    found = motion.time_optimal(c.move, c.dyn, limits={"tau_max": limit, "v_max": 100.0, "a_max": 1e5}, points=60)
     t = np.linspace(0.02, 0.98, 25) * found.duration
     used = np.abs(c.torques(t, found)).max()
     assert 0.9 * limit < used < 1.03 * limit  # of a grid of 60 points
@@ -110,7 +110,7 @@ def _largest_payload(c: Case) -> None:
     """The second model of the loaded robot reaches the limit."""
     t = np.linspace(0, c.move.duration, 21)
     limit = 1.5 * np.abs(c.torques(t, c.move)).max()
-    found = motion.largest_payload(c.dyn, c.move, tau_max=limit, com=(0.1, 0.2, 0.05))
+    found = motion.largest_payload(c.dyn, c.move, limits={"tau_max": limit}, com=(0.1, 0.2, 0.05))
     at = np.append(t, found.time)
     assert 0.999 * limit < np.abs(Case(found.loaded).torques(at, c.move)).max() < limit * (1 + 1e-3)
 
@@ -118,7 +118,25 @@ def _largest_payload(c: Case) -> None:
 @cell("motion.shortest_cycle")
 def _shortest_cycle(c: Case) -> None:
     limit = 2.0 * np.abs(c.torques(np.linspace(0, c.move.duration, 7), c.move)).max()
-    found = motion.shortest_cycle(c.dyn, c.move, 0.2, tau_max=limit, v_max=100.0, a_max=1e5)
+    found = motion.shortest_cycle(c.dyn, c.move, 0.2, limits={"tau_max": limit, "v_max": 100.0, "a_max": 1e5})
     t = np.linspace(0.02, 0.98, 25) * found.duration
     used = np.abs(Case(c.robot.with_payload(0.2)).torques(t, found.motion)).max()
     assert 0.9 * limit < used < 1.01 * limit  # at 25 times
+
+
+@cell("motion.plan")
+def _plan(c: Case) -> None:
+    """Torques of the second model along the planned motion; of elastic joints there are none."""
+    found = motion.plan(c.robot, [c.q, c.q + 0.1], duration=1.0, profile="quintic", dt=0.25)
+    t = np.linspace(0, 1, 5)
+    close(found.motion(t), c.q + 0.1 * (t**3 * (10 - 15 * t + 6 * t**2))[:, None])
+    if "elastic" not in c.robot.features:
+        close(found.torques(t), c.torques(t, found.motion))
+
+
+@cell("motion.evaluate")
+def _evaluate(c: Case) -> None:
+    found = motion.evaluate(c.robot, c.x, c.xd, c.xdd)
+    close(found.tau, c.tau)
+    close(found.M, c.M)
+    close(sum(found.causes.values()), found.tau)

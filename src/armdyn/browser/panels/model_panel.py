@@ -17,7 +17,7 @@ from armdyn.robot.describe import head, sections, title
 
 
 class ModelPanel(Panel):
-    """What the robot is."""
+    """The panel that describes the robot: its file, its check-up, its parameters."""
 
     title = "Model"
 

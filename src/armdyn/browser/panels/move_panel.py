@@ -15,7 +15,7 @@ ONLY = "no other one in closed form"
 
 
 class MovePanel(Panel):
-    """Sliders and torques."""
+    """The panel that moves the joints and shows the torques that hold them."""
 
     title = "Move"
 

@@ -9,7 +9,7 @@ from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 
 METHODS = ("parameters", "operational_space")
-"""What the study uses besides the formulations, as topics of the references."""
+"""Topics of the references that a study uses besides its formulations."""
 
 
 def references_used(subject: Subject) -> Chapter:

@@ -26,13 +26,14 @@ def trajectory_figure(
 ) -> Any:
     """Three rows (position, velocity, acceleration), one column per kind of joint; the robot's limits dashed.
 
-    With tau_max (and the robot) a fourth row: torques relative to their limits, for joints that have one.
+    With tau_max (and the robot) a fourth row: torques, relative to their limits if all joints have one.
     """
     kinds, labels = _joints(trajectory, robot, names)
     columns = [kind for kind in ("revolute", "prismatic") if kind in kinds]
     t = _times(trajectory)
     samples = [_with_gaps(trajectory, t, order) for order in range(3)]
-    loads = None if robot is None or tau_max is None else _shares(trajectory, robot, samples[0][0], tau_max)
+    loads = None if robot is None or tau_max is None else _torques(trajectory, robot, samples[0][0])
+    relative = tau_max is not None and bool(np.isfinite(tau_max).all())
     count = 3 if loads is None else 4
     tall = 2.1 * count + 0.9
     figure = new_figure(figsize=(6.4 if len(columns) == 1 else 10.5, tall), facecolor="white")
@@ -49,8 +50,12 @@ def trajectory_figure(
                 _limits(axes, robot, j, order, color(j), values[:, j])
             _dress(axes, f"{QUANTITIES[order]}, {UNITS[kind][order]}", t[-1])
         if loads is not None:
-            _draw_shares(grid[3, column], samples[0][0], loads, [j for j, k in enumerate(kinds) if k == kind])
-            _dress(grid[3, column], f"{'torque' if kind == 'revolute' else 'force'} / limit, %", t[-1])
+            shown = 100 * loads / tau_max if relative else loads
+            _draw_torques(
+                grid[3, column], samples[0][0], shown, [j for j, k in enumerate(kinds) if k == kind], relative
+            )
+            of = " / limit, %" if relative else f", {UNITS[kind].torque}"
+            _dress(grid[3, column], f"{'torque' if kind == 'revolute' else 'force'}{of}", t[-1])
         if len(columns) > 1:
             grid[0, column].set_title(f"{kind} joints", fontsize=10, color=DARK, loc="left")
         grid[-1, column].set_xlabel("time, s", color=DARK)
@@ -102,19 +107,18 @@ def _style(j: int) -> dict[str, Any]:
     return {"color": color(j), "linewidth": 1.7, "linestyle": "-" if j < 10 else "--"}
 
 
-def _shares(trajectory: Trajectory, robot: Robot, time: Array, tau_max: Array) -> Array:
-    """(k, n) torques in per cent of their limits; NaN for joints without one."""
+def _torques(trajectory: Trajectory, robot: Robot, time: Array) -> Array:
+    """(k, n) torques of the motion."""
     from armdyn.motion.sampling import dynamics_of, states  # only a figure with torques needs machine code
 
-    tau = dynamics_of(robot).inverse_dynamics(*states(trajectory, time))
-    shares: Array = 100 * tau / np.where(np.isfinite(tau_max), tau_max, np.nan)
-    return shares
+    tau: Array = dynamics_of(robot).inverse_dynamics(*states(trajectory, time))
+    return tau
 
 
-def _draw_shares(axes: Any, time: Array, shares: Array, joints: Sequence[int]) -> None:
+def _draw_torques(axes: Any, time: Array, torques: Array, joints: Sequence[int], relative: bool) -> None:
     for j in joints:
-        axes.plot(time, shares[:, j], **_style(j))
-    for limit in (-100, 100):
+        axes.plot(time, torques[:, j], **_style(j))
+    for limit in (-100, 100) if relative else ():
         axes.axhline(limit, color=DARK, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.7)
 
 

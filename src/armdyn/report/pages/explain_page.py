@@ -24,9 +24,9 @@ from armdyn.typing import Floats
 MOST_JOINTS = 12
 """Joints with a panel of their own: those that differ most."""
 ROUNDING = 1e-7
-"""Part of the difference that is shown as nothing."""
+"""Share of the difference below which a part is shown as zero."""
 LONGEST = 32
-"""Letters of a name in a figure."""
+"""Most letters of a name in a figure."""
 VERDICTS = {"equal": "agree", "explained": "explained", "unexplained": "not explained"}
 
 

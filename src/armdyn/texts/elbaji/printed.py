@@ -26,7 +26,7 @@ TABLE_2 = (
 )
 """theta, d, a, alpha of each joint."""
 TABLE_3 = {"kane": 46.0, "lagrange": 32.0, "gim_christoffel": 7.0, "bertrand_bruneau": 3.0}
-"""Seconds of derivation."""
+"""Time of derivation by each formulation, s."""
 TABLE_4 = {
     "m1": 1.228, "m2": 1.023, "m3": 1.023, "m4": 1.023, "m5": 0.5114,
     "l1": 0.524, "l2": 0.2, "l3": 0.2, "l4": 0.2, "l5": 0.14, "lc2": 0.229, "lc3": 0.229, "lc4": 0.229,

@@ -59,7 +59,7 @@ def scaling() -> Outcome:
     quadratic = np.einsum("kij,kj->ki", Gamma, products)
     limits = np.array([4000.0, 2500.0])
     move = equal_durations()
-    slower = scale_to_torque(move, dyn, limits)
+    slower = scale_to_torque(move, dyn, limits={"tau_max": limits})
     times = [np.linspace(0, m.duration, 801) for m in (move, slower)]
     torques = [dyn.inverse_dynamics(*(m(x, k) for k in range(3))) for m, x in zip((move, slower), times, strict=True)]
     used = [np.abs(tau / limits).max() for tau in torques]

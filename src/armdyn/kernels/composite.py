@@ -1,0 +1,70 @@
+"""Composite: several programs and a function that makes one result of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+from armdyn.graph import Operations
+from armdyn.kernels.call.general import delivered
+
+COUNTED = tuple(field.name for field in fields(Operations) if field.name != "offline")
+
+
+class Program(Protocol):
+    """What can be called with arrays (..., n), `out=` and `threads=`: a Kernel or a Composite."""
+
+    @property
+    def operations(self) -> Operations: ...
+
+    @property
+    def compile_seconds(self) -> float: ...
+
+    @property
+    def from_cache(self) -> bool: ...
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Composite:
+    """Programs that give one result together.
+
+    parts: the programs.
+    combine: called as combine(parts, *arguments, **options), with all options but `out`; returns the list of results.
+    counted: operations of one sample, if they are not those of all parts together.
+
+    >>> from armdyn.graph import trace
+    >>> from armdyn.kernels import build
+    >>> parts = tuple(build(trace(lambda q, k=k: [q[0] * k], {"q": 1})) for k in (2, 3))
+    >>> both = Composite(parts, lambda parts, q: [sum(part(q) for part in parts)])
+    >>> both([4.0]).tolist(), both.operations.multiplications
+    ([20.0], 2)
+    """
+
+    parts: tuple[Program, ...]
+    combine: Callable[..., Sequence[Any]]
+    counted: Operations | None = None
+
+    @property
+    def operations(self) -> Operations:
+        """Operations of one sample; what `combine` computes is not counted."""
+        if self.counted is not None:
+            return self.counted
+        counts = [part.operations for part in self.parts]
+        return Operations(*(sum(getattr(each, name) for each in counts) for name in COUNTED))
+
+    @property
+    def compile_seconds(self) -> float:
+        return sum(part.compile_seconds for part in self.parts)
+
+    @property
+    def from_cache(self) -> bool:
+        return all(part.from_cache for part in self.parts)
+
+    def __call__(self, *arguments: Any, out: Any = None, **options: Any) -> Any:
+        return delivered(self.combine(self.parts, *arguments, **options), out)
+
+
+__all__ = ["Composite", "Program"]
