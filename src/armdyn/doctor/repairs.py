@@ -167,11 +167,23 @@ def _edit(apply: Callable[[Robot], Robot]) -> Callable[[Robot], Robot]:
     return lambda robot: robot.edited(apply)
 
 
+MISTAKES = {
+    "units_length": "lengths in another unit",
+    "units_mass": "masses in another unit",
+    "units_tensor": "inertia tensors in another unit",
+    "units_angle": "angles in degrees",
+    "swapped_columns": "swapped columns",
+    "angle_sign": "an angle of the opposite sign",
+    "com_frame": "centres of mass in another frame",
+}
+"""Slips of a whole description in words."""
+
+
 def _slip_repair(reading: Reading, effect: float | None) -> Repair:
     return Repair(
         reading.kind.replace("_", "-"),
         ", ".join(reading.where),
-        reading.words,
+        MISTAKES[reading.kind],
         reading.what,
         "with it, sizes, masses and densities are those of real robots, and the links fit each other",
         "high" if effect is not None else "medium",

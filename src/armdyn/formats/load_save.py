@@ -118,7 +118,8 @@ def _report(robot: Robot, strict: bool) -> None:
     for where, notes in (("", robot.notes), *((f", joint {joint.name!r}", joint.notes) for joint in robot.movable)):
         texts += [f"{where}: {note}" for note in notes if note.startswith((MIMIC, NOT_READ))]
     if texts:
-        more = f"; and {len(texts) - MOST_WARNINGS} more, see armdyn.check" if len(texts) > MOST_WARNINGS else ""
+        more = f"; and {len(texts) - MOST_WARNINGS} more" if len(texts) > MOST_WARNINGS else ""
+        more += ". All of it: armdyn check" if len(texts) > 1 else ""
         words = "; ".join(text.removeprefix(": ").removeprefix(", ") for text in texts[1:MOST_WARNINGS])
         first = f"robot {robot.name!r}{texts[0]}"
         warnings.warn(f"{'; '.join(filter(None, (first, words)))}{more}.", ModelWarning, stacklevel=3)
