@@ -16,6 +16,7 @@ from armdyn.algebra import Scalar, Vec3
 from armdyn.doctor import description_hypotheses
 from armdyn.doctor.inertia_checks import inertia_findings, travel
 from armdyn.doctor.plausibility import slips
+from armdyn.doctor.reading import Reading
 from armdyn.errors import RobotError
 from armdyn.findings import FILE_NOTE, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.formats import read
@@ -93,7 +94,9 @@ def _slips_and_bodies(robot: Robot) -> Iterator[Finding]:
     """
     found = slips(robot)
     bodies = {f"body {joint.body.name!r}" for joint in robot.tree}
-    single = {f"body {reading.where[0]!r}": reading for reading in found if f"body {reading.where[0]!r}" in bodies}
+    single: dict[str, Reading] = {
+        f"body {reading.where[0]!r}": reading for reading in found if f"body {reading.where[0]!r}" in bodies
+    }
     read_so = robot
     for reading in found:
         if reading not in single.values():
@@ -108,8 +111,8 @@ def _slips_and_bodies(robot: Robot) -> Iterator[Finding]:
             )
             read_so = reading.apply(read_so)
     for finding in inertia_findings(read_so.opened):
-        reading = single.pop(finding.where, None) if finding.severity != "note" else None
-        yield finding if reading is None else replace(finding, cause=reading.what)
+        own = single.pop(finding.where, None) if finding.severity != "note" else None
+        yield finding if own is None else replace(finding, cause=own.what)
     for where, reading in single.items():
         yield Finding(
             reading.kind.replace("_", "-"),

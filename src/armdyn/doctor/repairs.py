@@ -146,9 +146,9 @@ def fix(robot: Robot | str | Path) -> Fixed:
                 left.append(Unrepaired(finding.rule, finding.where, NO_REPAIR.get(finding.rule, NOTHING_FOLLOWS)))
             continue
         proposal = propose(repaired, finding, shapes)
-        if isinstance(proposal, str) and (reading := single.get(named(finding))) is not None:
+        if isinstance(proposal, str) and (own := single.get(named(finding))) is not None:
             proposal = Proposal(
-                replace(_slip_repair(reading, None), rule=finding.rule, where=finding.where), _edit(reading.apply)
+                replace(_slip_repair(own, None), rule=finding.rule, where=finding.where), _edit(own.apply)
             )
         if isinstance(proposal, str):
             left.append(Unrepaired(finding.rule, finding.where, proposal))
