@@ -54,10 +54,11 @@ def load_keys(ctx: typer.Context, incomplete: str) -> list[str]:
     done, comma, last = incomplete.rpartition(",")
     key, equals, _ = last.partition("=")
     known = [f"{name}=" for name in LOAD_KEYS]
-    if equals and key in LOAD_KEYS and "robot" in ctx.params:
+    name = ctx.params.get("robot") or next(iter(ctx.args), None)
+    if equals and key in LOAD_KEYS and name is not None:
         from armdyn import load
 
-        robot = load(ctx.params["robot"])
+        robot = load(name)
         bodies = [joint.body.name for joint in robot.tree]
         values = {"tip": bodies, "base": bodies, "lock": [f"{joint.name}=" for joint in robot.joints],
                   "without": [*robot.features, "friction", "rotors", "gravity"]}  # fmt: skip
