@@ -14,8 +14,9 @@ Split: the first 70 % of the time estimate, the last 30 % judge; the log is cut 
 rms(residual) / rms(torque) in % over the samples in which the joint moves faster than 0.02 rad/s, and over those in
 which it rests while others move; prediction and torque low-passed alike at 10 Hz without delay; an imperfect clock is
 rebuilt for our prediction. Ours is the robot that a file gives back: it is written and read again. Band: share of these
-samples within the 95 % band of the torque. Residuals of a few seconds hold few independent samples, so this share scatters even
-for a perfect band; the table says how often such a band would cover 88 to 99 % (normal residuals of the same spectrum).
+samples within the 95 % band of the torque. Residuals of a few seconds hold few independent samples, so this share
+scatters even for a perfect band; the table says how often such a band would cover 88 to 99 % (normal residuals of the
+same spectrum).
 
 The plain baseline is written out here, so that it stays what it is: base regressor, viscous and Coulomb friction with
 sign(qd) as tanh(qd / 0.02), offset, rotor inertia; positions and torques low-passed at 10 Hz, differences, decimation

@@ -123,7 +123,8 @@ def test_derive_formats(run: Run) -> None:
     assert "letterpaper,10pt,twocolumn" in document and document.count("M_{12}") == 1 and "M_{11}" not in document
     status, _, error = run("derive", "planar2r", "--paper", "a4", "--format", "markdown")
     assert status == 2 and "Only LaTeX has papers" in error
-    assert latex.startswith("\\begin{align}\n") and latex.endswith("\\end{align}\n")
+    assert latex.startswith("% tau = M(q) qdd + C(q, qd) qd + g(q)\n% model: ")
+    assert "\n\\begin{align}\n" in latex and latex.endswith("\\end{align}\n")
     assert r"C_{11} &= -a_{1} l_{2} m_{l2} s_{2} \dot{q}_{2}" in latex
     _, markdown, _ = run("derive", "planar2r", "-f", "markdown", "--split", "causes")
     assert markdown.startswith("# Equations of motion of planar2r")

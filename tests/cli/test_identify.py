@@ -14,7 +14,7 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Vec3
-from armdyn.doctor.log_evidence import with_gravity
+from armdyn.doctor.log_case import with_gravity
 from armdyn.formats.patch import Page
 from armdyn.identification import Log, LogFormat, Processing
 from armdyn.identification.fit.calibration import with_zeros

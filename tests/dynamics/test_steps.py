@@ -30,7 +30,7 @@ STEPS = {
                         "reduced_wrench", "propagate_acceleration", "joint_acceleration"),
     derivative_steps: ("composite_response",),
 }  # fmt: skip
-QUANTITY = {
+QUANTITY: dict[Any, tuple[str, Any]] = {
     "propagate_velocity": ("kinetic_energy", energies.kinetic_energy),
     newton_euler_steps: ("inverse_dynamics", newton_euler.inverse_dynamics),
     composite_steps: ("mass_matrix", composite_body.mass_matrix),

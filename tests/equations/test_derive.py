@@ -223,7 +223,7 @@ def test_program_reproduces_the_torques(formulation: str) -> None:
 
 def test_program_is_short_assignments() -> None:
     program = equations("scara5").program()
-    assert all(re.fullmatch(r"\w+ = .+", line) for line in program.splitlines())
+    assert all(re.fullmatch(r"\w+ = .+", line) for line in program.splitlines() if not line.startswith("# "))
     assert program.splitlines()[-1].startswith("tau5 = ")
     count = equations("scara5").operations
     assert (count.multiplications, count.additions) <= (46, 36)

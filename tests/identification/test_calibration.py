@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.doctor.log_evidence import with_gravity
+from armdyn.doctor.log_case import with_gravity
 from armdyn.doctor.torque_checks import DIRECTION
 from armdyn.errors import ArmdynError
 from armdyn.findings import Finding

@@ -86,15 +86,16 @@ def derive(
             help=f"With latex: a complete document on {', '.join(Paper)} (default: equations only, for one column).",
         ),
     ] = None,
+    wrench: Annotated[bool, typer.Option("--wrench", help="Include a wrench at the tool in tau.")] = False,
 ) -> Result:  # fmt: skip
-    """Derive the equations of motion: M, C, g in explicit form.
+    """Derive the equations of motion in explicit form: M, C, g and, where the robot has them, springs and friction.
 
     FORMAT program is a list of assignments for the torques, python a module with a function. Without a format, terms of
     long equations are counted; with one, everything is printed.
     """
     from armdyn import derive
 
-    equations = derive(robot, by, symbols=symbols.value, progress=progress)
+    equations = derive(robot, by, symbols=symbols.value, wrench=wrench, progress=progress)
     return equations.document(
         None if format is None else format.value,
         entries=tuple(entry or ()),

@@ -11,7 +11,6 @@ import math
 import numpy as np
 from scipy import signal
 
-from armdyn.doctor.log_evidence import FEWEST
 from armdyn.doctor.torque_checks import torque_findings
 from armdyn.errors import ShapeError
 from armdyn.findings import Finding, sorted_by_severity
@@ -41,6 +40,8 @@ NEIGHBOURHOOD = 51
 """Samples of a neighbourhood."""
 PROBED = 20_000
 """About as many samples tell that a signal has thousands of levels."""
+FEWEST = 50
+"""Samples of a joint below which its torques are not judged."""
 FEWEST_SPIKES = 3
 """Spikes of a joint from which on they are reported."""
 MIXED_UP = {
@@ -78,9 +79,9 @@ def check_log(log: Log, robot: Robot, samples: Samples | None = None) -> tuple[F
     spikes = np.column_stack([_spikes(tau) for tau in log.tau.T])
     found += [*_saturation(robot, log, samples, spikes), *_resolution(robot, log, still)]
     found += _spike_findings(robot, spikes)
-    unsound = {"joint at rest", "saturated torque", "spikes", "gaps"}
-    sound = not any(finding.rule in unsound and finding.severity == "suspicious" for finding in found)
-    found += torque_findings(robot, log, samples, sound=sound)
+    inner = np.searchsorted(log.t, samples.t).clip(0, len(log) - 1)
+    added = any(finding.rule == "gravity added" for finding in log.findings)
+    found += torque_findings(robot, samples, spikes[inner], added=added)
     return sorted_by_severity((*log.findings, *found))
 
 
@@ -95,11 +96,18 @@ def _still(log: Log, samples: Samples) -> Array:
 
 def still_findings(robot: Robot, still: Array) -> list[Finding]:
     return [
-        Finding("joint at rest", "suspicious", joint.name, "the joint does not move in this log",
-                condition="motion of every joint", cause="it was held, or its position was not recorded",
-                advice="Its friction and inertia cannot be identified: move it, or lock it in the model.")
-        for joint, rests in zip(robot.joints, still, strict=True) if rests
-    ]  # fmt: skip
+        Finding(
+            "joint at rest",
+            "suspicious",
+            joint.name,
+            "the joint does not move in this log",
+            condition="motion of every joint",
+            cause="it was held, or its position was not recorded",
+            advice="Its friction and inertia cannot be identified: move it, or lock it in the model.",
+        )
+        for joint, rests in zip(robot.joints, still, strict=True)
+        if rests
+    ]
 
 
 def range_findings(robot: Robot, log: Log) -> list[Finding]:
@@ -114,10 +122,19 @@ def range_findings(robot: Robot, log: Log) -> list[Finding]:
             beyond, slack = max(abs(low), abs(high)) - FARTHEST[joint.kind], 0.0
             allowed = "no joint goes that far"
         if beyond > slack:
-            found.append(Finding("range of position", "suspicious", joint.name,
-                                 f"positions reach from {low:.4g} to {high:.4g} {unit}, but {allowed}",
-                                 condition="positions within the limits", value=beyond, unit=unit,
-                                 cause=_far(joint.kind, beyond), advice="Declare unit or side of q."))  # fmt: skip
+            found.append(
+                Finding(
+                    "range of position",
+                    "suspicious",
+                    joint.name,
+                    f"positions reach from {low:.4g} to {high:.4g} {unit}, but {allowed}",
+                    condition="positions within the limits",
+                    value=beyond,
+                    unit=unit,
+                    cause=_far(joint.kind, beyond),
+                    advice="Declare unit or side of q.",
+                )
+            )
     return found
 
 
@@ -148,11 +165,23 @@ def _velocities(robot: Robot, log: Log, samples: Samples, still: Array) -> list[
             continue
         near = min(MIXED_UP, key=lambda r: abs(math.log(abs(ratio / r))) + 10 * (ratio * r < 0) if ratio else math.inf)
         like = ratio * near > 0 and abs(ratio / near - 1) < 0.1 and rest < 0.5
-        what = f"the velocity is {ratio:.4g} times the derivative of the position" if rest < 0.5 else (
-            "the velocity does not follow the derivative of the position")  # fmt: skip
-        found.append(Finding("velocity against position", "suspicious", joint.name, what, condition="a ratio of 1",
-                             value=ratio, cause=MIXED_UP[near] if like else "wrong columns, units or time stamps",
-                             advice="Correct the units or columns of q, qd and t."))  # fmt: skip
+        what = (
+            f"the velocity is {ratio:.4g} times the derivative of the position"
+            if rest < 0.5
+            else ("the velocity does not follow the derivative of the position")
+        )
+        found.append(
+            Finding(
+                "velocity against position",
+                "suspicious",
+                joint.name,
+                what,
+                condition="a ratio of 1",
+                value=ratio,
+                cause=MIXED_UP[near] if like else "wrong columns, units or time stamps",
+                advice="Correct the units or columns of q, qd and t.",
+            )
+        )
     return found
 
 
@@ -174,17 +203,33 @@ def _saturation(robot: Robot, log: Log, samples: Samples, spikes: Array) -> list
         held = at_limit if beyond < at_limit / 2 else 0.0
         share = max(_at_extreme(tau), _at_extreme(-tau), held)
         if share > SATURATED:
-            found.append(Finding("saturated torque", "suspicious", joint.name,
-                                 f"{share:.1%} of the torques are at the extreme, {most:.4g} {unit}",
-                                 condition="torques below their limit", value=100 * share, unit="%",
-                                 cause="the drive or the sensor is at its limit, so the true torque is unknown there",
-                                 advice="Log a slower motion, or leave these parts out."))  # fmt: skip
+            found.append(
+                Finding(
+                    "saturated torque",
+                    "suspicious",
+                    joint.name,
+                    f"{share:.1%} of the torques are at the extreme, {most:.4g} {unit}",
+                    condition="torques below their limit",
+                    value=100 * share,
+                    unit="%",
+                    cause="the drive or the sensor is at its limit, so the true torque is unknown there",
+                    advice="Log a slower motion, or leave these parts out.",
+                )
+            )
         elif beyond > SATURATED:
-            found.append(Finding("range of torque", "suspicious", joint.name,
-                                 f"torques reach {most:.4g} {unit}, but the limit of the model is {limit:.4g} {unit}",
-                                 condition="torques within the limits", value=most, unit=unit,
-                                 cause="drive gain or unit of the effort, or a limit that the drive does not keep",
-                                 advice="Check `gains` and the unit of the effort, or correct the limit."))  # fmt: skip
+            found.append(
+                Finding(
+                    "range of torque",
+                    "suspicious",
+                    joint.name,
+                    f"torques reach {most:.4g} {unit}, but the limit of the model is {limit:.4g} {unit}",
+                    condition="torques within the limits",
+                    value=most,
+                    unit=unit,
+                    cause="drive gain or unit of the effort, or a limit that the drive does not keep",
+                    advice="Check `gains` and the unit of the effort, or correct the limit.",
+                )
+            )
     return found
 
 
@@ -218,11 +263,19 @@ def _resolution(robot: Robot, log: Log, still: Array) -> list[Finding]:
             if levels >= COARSE[name] or still[j]:
                 continue
             word = "position" if name == "q" else "torque"
-            found.append(Finding("resolution", "suspicious", joint.name,
-                                 f"the {word} has only about {levels:.0f} steps of {step:.3g} within its range",
-                                 condition=f"at least {COARSE[name]} steps", value=levels, unit="steps",
-                                 cause="a coarse sensor, or too few digits in the log",
-                                 advice="Log more digits, or a larger motion."))  # fmt: skip
+            found.append(
+                Finding(
+                    "resolution",
+                    "suspicious",
+                    joint.name,
+                    f"the {word} has only about {levels:.0f} steps of {step:.3g} within its range",
+                    condition=f"at least {COARSE[name]} steps",
+                    value=levels,
+                    unit="steps",
+                    cause="a coarse sensor, or too few digits in the log",
+                    advice="Log more digits, or a larger motion.",
+                )
+            )
     return found
 
 
@@ -242,12 +295,20 @@ def _spikes(tau: Array) -> Array:
 
 def _spike_findings(robot: Robot, spikes: Array) -> list[Finding]:
     return [
-        Finding("spikes", "suspicious", joint.name, f"{count} torques are far from their neighbours",
-                condition="torques that change gradually", value=float(count), unit="samples",
-                cause="disturbed transmission or outliers of the sensor",
-                advice="Identify with the method `robust` (--method robust).")
-        for joint, count in zip(robot.joints, spikes.sum(axis=0).tolist(), strict=True) if count >= FEWEST_SPIKES
-    ]  # fmt: skip
+        Finding(
+            "spikes",
+            "suspicious",
+            joint.name,
+            f"{count} torques are far from their neighbours",
+            condition="torques that change gradually",
+            value=float(count),
+            unit="samples",
+            cause="disturbed transmission or outliers of the sensor",
+            advice="Identify with the method `robust` (--method robust).",
+        )
+        for joint, count in zip(robot.joints, spikes.sum(axis=0).tolist(), strict=True)
+        if count >= FEWEST_SPIKES
+    ]
 
 
 __all__ = ["check_log"]

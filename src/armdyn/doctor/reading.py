@@ -130,6 +130,8 @@ class Found(Generic[C]):
 def search(case: C, progress: Progress = quiet) -> Found[C]:
     """The readings with the shortest description of a case."""
     best = Found(case)
+    if case.settled:
+        return best
     beam = [best]
     for depth in range(case.rounds):
         progress("searching causes", depth / case.rounds)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
-from math import isfinite, prod
+from math import isfinite
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -59,6 +59,7 @@ class Dynamics(Shown, Quantities):
     A wrong shape is always an error. NaN or infinity in a batch or a list is an error if a result depends on it. A call
     with single float arrays goes straight to machine code and answers NaN with NaN in every result that depends on it.
     Results that do not depend on it (gravity torques on a first joint with a vertical axis, for example) stay numbers.
+    A configuration at which a loop cannot be closed is a PhysicsError, with the loop, in every call.
     After `compile(robot, checked=True)` every input of every call is looked at, at a few microseconds a call.
     """
 
@@ -170,8 +171,8 @@ class Dynamics(Shown, Quantities):
 
     def _made(self, name: str, variant: Variant | Near | Derived | None, label: str) -> Program:
         if name in COMPOSED and self.n > LONG and variant is None:
-            combine, parts = COMPOSED[name]
-            return Composite(tuple(map(self.program, parts)), combine)
+            composition = COMPOSED[name]
+            return Composite(tuple(map(self.program, composition.parts)), composition.combine)
         if self.cache:
             found = self._cache.find(name, variant, label, lambda: self.graph(name, variant))
             if found is not None:
@@ -218,8 +219,7 @@ class Dynamics(Shown, Quantities):
         """What a name of this object is bound to: machine code, with a Python function for all but the plain call."""
         main = self.program(definition.name)
         function = Function(self, definition, _checking(self, definition, main))
-        plain = self.checked or _may_stay_open(self.robot, main)
-        return function.documented() if plain else _quick(main, function, definition)
+        return _quick(self, main, function, definition)
 
     # A frozen object -----------------------------------------------------------------------------------------------
 
@@ -347,20 +347,8 @@ class Function:
                 self.dynamics.robot.opened.frame(frame)  # an unknown one is an error that lists the others
             made = self.dynamics.program(self.definition.name, choice)
             checking = _checking(self.dynamics, self.definition, made, choice)
-            plain = self.dynamics.checked or _may_stay_open(self.dynamics.robot, made)
-            self.variants[choice] = checking if plain else _quick(made, checking, self.definition)
+            self.variants[choice] = _quick(self.dynamics, made, checking, self.definition)
         return self.variants[choice]
-
-    def documented(self) -> Callable[..., Any]:
-        """A Python function that shows its name, signature and docstring."""
-
-        def call(*arguments: Any, **named: Any) -> Any:
-            return self(*arguments, **named)
-
-        call.__name__ = call.__qualname__ = self.definition.name
-        call.__doc__ = self.definition.doc
-        vars(call)["__signature__"] = self.definition.signature
-        return call
 
 
 def _must_be_of_this_mode(robot: Robot, near: Any) -> None:
@@ -389,22 +377,25 @@ def _variant(definition: Definition, choice: Any) -> tuple[Variant | None, tuple
     return ("wrench", (), (choice,)) if definition.optional == "wrench" else (str(choice), (str(choice),), ())
 
 
-def _quick(made: Program, slow: Callable[..., Any], definition: Definition) -> Callable[..., Any]:
-    """Machine code for plain calls with single arrays, `slow` for the others."""
-    if isinstance(made, Kernel) and made.fast is not None:
-        return made.before(slow, definition.name, str(definition.signature), definition.doc)
-    return slow.documented() if isinstance(slow, Function) else slow
+def _quick(dynamics: Dynamics, made: Program, slow: Callable[..., Any], definition: Definition) -> Callable[..., Any]:
+    """Machine code for plain calls with single arrays, `slow` for the others; a function, for `help` and editors."""
+    quick = slow
+    if isinstance(made, Kernel) and made.fast is not None and not dynamics.checked:
+        quick = made.before(slow, definition.name, str(definition.signature), definition.doc)
+        if not (dynamics.robot.loops and dependent_joints(dynamics.robot).stages):
+            return quick
 
+    def call(*arguments: Any, **named: Any) -> Any:
+        """Of a chain that cannot be assembled everywhere: machine code gives NaN there, `slow` the error."""
+        result = quick(*arguments, **named)
+        if quick is slow or (not isinstance(result, tuple) and isfinite(np.add.reduce(result, axis=None))):
+            return result
+        return slow(*arguments, **named)
 
-def _may_stay_open(robot: Robot, made: Program) -> bool:
-    """Whether machine code, which looks for NaN among the fewer numbers, might miss loops that did not close.
-
-    So it is where a closed chain is not linear and a quantity has more results than inputs.
-    """
-    if not isinstance(made, Kernel) or not robot.loops or not dependent_joints(robot).stages:
-        return False
-    counts = [sum(prod(port.shape) for port in ports) for ports in (made.ports.inputs, made.ports.outputs)]
-    return counts[0] < counts[1]
+    call.__name__ = call.__qualname__ = definition.name
+    call.__doc__ = definition.doc
+    vars(call)["__signature__"] = definition.signature
+    return call
 
 
 def _checking(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -125,13 +125,22 @@ def _wrench_torques(jacobians: Parts, q: Any, wrenches: Sequence[Any], options: 
     return loads
 
 
+class Composition(NamedTuple):
+    """How a function is made of others: of which, and how their results are combined."""
+
+    parts: tuple[str, ...]
+    combine: Callable[..., Sequence[Any]]
+
+
 COMPOSED = {
-    "forward_dynamics_derivatives": (
-        acceleration_derivatives, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")),
-    "forward_dynamics_hessian": (
-        acceleration_hessian, ("forward_dynamics_derivatives", "forward_dynamics", "inverse_dynamics_hessian")),
-}  # fmt: skip
-"""Functions that are composites for long chains: how, and of which functions."""
+    "forward_dynamics_derivatives": Composition(
+        ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix"), acceleration_derivatives
+    ),
+    "forward_dynamics_hessian": Composition(
+        ("forward_dynamics_derivatives", "forward_dynamics", "inverse_dynamics_hessian"), acceleration_hessian
+    ),
+}
+"""Functions that are composites for long chains."""
 LOADED = {"inverse_dynamics": torques_with_wrenches, "forward_dynamics": accelerations_with_wrenches}
 """Functions of which looped code knows no wrenches."""
 

@@ -210,6 +210,7 @@ class Quantities:
         """Joint torques that produce a motion: tau = M(q) qdd + C(q, qd) qd + g(q) + springs(q) + friction(qd).
 
         Included: links, rotors (in M and C), gravity, springs, friction, torque offsets. A wrench adds J(q)^T wrench.
+        Presliding friction, which has a state, is that of steady sliding.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         qd: (..., n) joint velocities, rad/s or m/s
@@ -339,7 +340,7 @@ class Quantities:
         quantity(friction_torques),
         closed=closed_graphs.friction,
         gravity=False,
-        takes=TREE,
+        takes=(*TREE, "presliding"),
     )
     def friction(self, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Friction torques of the joints.

@@ -92,11 +92,11 @@ class Document(Source):
             page = paper.layout(self.paper or "", self.columns)
             if page.paper:
                 return paper.document(equations, self.blocks, page)
-            return paper.fragment(self.blocks, page.room) + "\n"
+            return paper.fragment(equations, self.blocks, page.room) + "\n"
         if self.style == "markdown":
             return typesetting.markdown(equations, self.blocks)
         title = f"Equations of motion of {equations.robot.name}, by {equations.formulation}"
-        lines = [title, typesetting.motion(equations), typesetting.SHORT, typesetting.UNWRITTEN]
+        lines = [title, *typesetting.statement(equations), typesetting.SHORT, typesetting.UNWRITTEN]
         for block in self.blocks:
             lines += ["", block.heading, *(typesetting.plain_lines(block, text) or ["all zero"])]
         return "\n".join(lines) + "\n"
@@ -130,9 +130,11 @@ def _python(equations: Equations) -> str:
     names = [str(node.value) for node in equations.graph.parameters]
     known = equations.robot.bound().parameters
     values = {name: known[name] for name in names if name in known}
+    inputs, statement = ", ".join(equations.graph.inputs), "\n".join(typesetting.statement(equations))
     head = (
         f"Inverse dynamics of {equations.robot.name}, by {equations.formulation}: the torques of a motion.\n\n"
-        "function(q, qd, qdd, **PARAMETERS) returns {'tau': (tau1, ...)}; q, qd, qdd have one entry per joint.\n"
+        f"{statement}\n\n"
+        f"function({inputs}, **PARAMETERS) returns {{'tau': (tau1, ...)}}; q, qd, qdd have one entry per joint.\n"
     )
     table = [f'    "{name}": {value!r},\n' for name, value in values.items()]
     parameters = f"\nPARAMETERS = {{\n{''.join(table)}}}\n" if len(values) == len(names) else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armdyn.equations.projection import symbols_of
@@ -25,12 +24,18 @@ if TYPE_CHECKING:
 Render = Callable[[Any], Any]
 """Text of an expression; for plain text also of several, which then share what is written."""
 MOTION = "tau = M(q) qdd + C(q, qd) qd + g(q)"
-QUANTITIES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity torques", "k": "Spring torques"}
+FREE_MOTION = "free motion: a wrench h that the robot exerts at the tool adds J(q)^T h"
+QUANTITIES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity torques", "k": "Spring torques",
+              "friction": "Friction torques", "external": "Torques of a wrench at the tool"}  # fmt: skip
+ADDED = {"k": "k(q)", "friction": "friction(qd)", "external": "J(q)^T h"}
+"""Terms that only some robots have, as they stand in the equation of motion."""
 TERMS = {"inertia": "Inertia", "centrifugal": "Centrifugal", "coriolis": "Coriolis", "gravity": "Gravity",
-         "springs": "Springs and counterbalances",
+         "springs": "Springs and counterbalances", "friction": "Friction",
          "external": "External wrench at the tool"}  # fmt: skip
 SHORT = "Abbreviations: c2 = cos(q2), s23 = sin(q2 + q3), and so on."
 UNWRITTEN = "M is symmetric; entries not shown are zero."
+ROUNDING = 1e-12
+"""Shift of an angle, rad, that moves no torque by more than the rounding of a program."""
 SCREEN = 560.0
 """Width of a formula on a Markdown page, pt."""
 
@@ -56,14 +61,17 @@ class Block(NamedTuple):
 
 def motion(equations: Equations) -> str:
     """What the terms add up to."""
-    return f"{MOTION} + k(q)" if equations.has_springs else MOTION
+    return " + ".join([MOTION, *(term for name, term in ADDED.items() if name in equations.quantities)])
 
 
-def included(equations: Equations) -> str:
-    """The line on what the model includes; equations never include friction."""
-    robot = equations.robot
-    kept = replace(robot, left_out=tuple(name for name in robot.left_out if name != "friction"))
-    return f"{model_line(kept)}; without friction"
+def statement(equations: Equations) -> list[str]:
+    """Lines that say what the equations include and what they leave out."""
+    contact = [] if equations.wrench else [FREE_MOTION]
+    moved = equations.angle_shift
+    angles = (
+        [f"angles are multiples of pi where their digits say so, by up to {moved:.1g} rad"] if moved > ROUNDING else []
+    )
+    return [motion(equations), model_line(equations.robot), *contact, *angles]
 
 
 def coordinates(equations: Equations) -> str:
@@ -73,12 +81,12 @@ def coordinates(equations: Equations) -> str:
 
 
 def matrices(equations: Equations, names: Sequence[str] | None = None) -> list[Block]:
-    """M, C, g and, if there are springs, k; of a symmetric M the entries above the diagonal only."""
+    """The terms of tau; of a symmetric M the entries above the diagonal only."""
     n, whole = range(equations.size_of_x), ("C",) if equations.symmetric else ("C", "M")
     found = []
     for name in equations.quantities if names is None else names:
         nodes = equations.nodes(name)
-        if name in ("g", "k"):
+        if name not in ("M", "C"):
             pairs = [(index(equations, i), nodes[i]) for i in n]
         else:
             pairs = [(index(equations, i, j), nodes[i][j]) for i in n for j in n if name in whole or j >= i]
@@ -98,7 +106,8 @@ def one_entry(equations: Equations, name: str) -> Block:
     if len(places) != size or not size or not all(0 <= place < n for place in places):
         raise ArmdynError(
             f"{name!r} is no entry of the equations", where=f"robot {equations.robot.name!r}, {n} joints",
-            expected="M, C with two indices, g, k, tau with one, from 1 to the number of joints: M12, C31, g2, tau1",
+            expected="M, C with two indices, g, k, friction, external, tau with one, from 1 to the number of joints: "
+            "M12, C31, g2, tau1",
             advice="Separate the indices by a comma where the robot has more than nine joints: M2,13",
         )  # fmt: skip
     title = f"{kinds[symbol]}, entry {index(equations, *places)}"
@@ -106,7 +115,7 @@ def one_entry(equations: Equations, name: str) -> Block:
 
 
 def causes(equations: Equations) -> list[Block]:
-    """The torques term by term: inertia, centrifugal, Coriolis, gravity, springs, external."""
+    """The torques term by term: inertia, centrifugal, Coriolis, gravity, springs, friction, external."""
     return [_torques(equations, TERMS[name], torques) for name, torques in equations.terms().items()]
 
 
@@ -155,7 +164,8 @@ def markdown(equations: Equations, blocks: Sequence[Block] | None = None) -> str
     """A page: the entries, then the torques term by term."""
     shown = [*matrices(equations), *causes(equations)] if blocks is None else blocks
     parts = [f"# Equations of motion of {equations.robot.name}", f"Formulation: {equations.by}. {SHORT}"]
-    parts += [f"{included(equations).capitalize()}."]
+    _, *facts = statement(equations)
+    parts += [" ".join(f"{fact[0].upper()}{fact[1:]}." for fact in facts)]
     parts += [f"$${motion_latex(equations)}$$"]
     for level, title, group in _grouped(shown):
         parts += [f"## {title}"] if title else []
@@ -177,13 +187,20 @@ def _grouped(blocks: Sequence[Block]) -> list[tuple[str, str, list[Block]]]:
 
 def motion_latex(equations: Equations) -> str:
     """What the terms add up to, in LaTeX."""
-    springs = " + k(q)" if equations.has_springs else ""
-    return rf"\tau = M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q){springs}"
+    added = {"k": "k(q)", "friction": rf"{TORQUE['friction']}(\dot q)", "external": r"J(q)^\top h"}
+    terms = (f" + {term}" for name, term in added.items() if name in equations.quantities)
+    return rf"\tau = M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q){''.join(terms)}"
+
+
+TORQUE = {"tau": r"\tau", "friction": r"\tau_{\mathrm{f}}", "external": r"\tau_{\mathrm{h}}"}
+"""Symbols of torques in LaTeX."""
 
 
 def left_side(block: Block, indices: str) -> str:
     """The symbol of an entry in LaTeX."""
-    return rf"{chr(92) * (block.symbol == 'tau')}{block.symbol}_{{{indices}}}"
+    if block.symbol in ("friction", "external"):
+        return f"{TORQUE[block.symbol][:-1]},{indices}}}"
+    return f"{TORQUE.get(block.symbol, block.symbol)}_{{{indices}}}"
 
 
 def displayed(left: str, sign: str, node: Node, room: float = SCREEN) -> str:
@@ -228,6 +245,7 @@ def view(equations: Equations, blocks: Sequence[Block] | None = None, without: S
     )
     facts = [
         ("equation", motion(equations)),
+        ("", "; ".join(statement(equations)[1:])),
         *([("coordinates", coordinates(equations))] if equations.size_of_x > equations.robot.n else []),
         ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),
@@ -267,8 +285,9 @@ def _counts(equations: Equations, name: str) -> Section:
 
 def formula(left: str, block: Block, indices: str, node: Node) -> Formula:
     """One entry for a page: LaTeX and MathML."""
-    symbol = "<mi>&#x3C4;</mi>" if block.symbol == "tau" else f"<mi>{block.symbol}</mi>"
-    head = f"<msub>{symbol}<mn>{indices}</mn></msub><mo>=</mo>"
+    symbol = f"<mi>{block.symbol}</mi>" if len(block.symbol) == 1 else "<mi>&#x3C4;</mi>"
+    part = f"<mtext>{block.symbol[0]},</mtext>" if block.symbol in ("friction", "external") else ""
+    head = f"<msub>{symbol}<mrow>{part}<mn>{indices}</mn></mrow></msub><mo>=</mo>"
     return Formula(displayed(left, "=", node), head + mathml(node))
 
 
@@ -278,7 +297,7 @@ def formula(left: str, block: Block, indices: str, node: Node) -> Formula:
 def record(
     equations: Equations, terms: bool = False, by_body: bool = False, entries: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """M, C, g (and k) as nested lists of texts that Python and SymPy can read, and the facts about them.
+    """The terms of tau as nested lists of texts that Python and SymPy can read, and the facts about them.
 
     entries: names of single entries, which are given instead of the matrices.
     """
@@ -287,7 +306,7 @@ def record(
     else:
         quantities = {name: _texts(equations.nodes(name)) for name in equations.quantities}
     facts = {"robot": equations.robot.name, "formulation": equations.formulation,
-             "model": included(equations),
+             "equation": motion(equations), "model": statement(equations)[1:],
              "joints": [joint.name for joint in equations.robot.joints],
              "coordinates": [str(node.value) for node in symbols_of(equations.robot, "q")],
              "seconds": round(equations.seconds, 4),

@@ -79,7 +79,7 @@ def _value(value: Any, hint: Any, where: str) -> Any:
 
 
 def _words(choices: Iterable[Any]) -> list[str]:
-    words = []
+    words: list[str] = []
     for choice in choices:
         origin = get_origin(choice) or choice
         if origin is Literal:

@@ -10,14 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from armdyn.formula_lines import breaks
 from armdyn.graph.node import ABS, SQRT, Node
 from armdyn.graph.render import LatexStyle, rendered
 
-DIGITS = 6
-"""Significant digits of numbers on paper."""
 EM = 10.0
 """One em, pt."""
 _LETTERS = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", (
@@ -43,13 +41,6 @@ WIDE_FRACTION = 80.0
 
 class PaperStyle(LatexStyle):
     """LaTeX whose sums may be broken anywhere: brackets of fixed size, no wide fractions or roots."""
-
-    def number(self, value: Any) -> str:
-        if isinstance(value, float):
-            value = f"{value:.{DIGITS}g}"
-        elif isinstance(value, int) and abs(value) >= 10**9:
-            value = f"{float(value):.{DIGITS}g}"
-        return super().number(str(value).replace("e+", "e"))
 
     def fraction(self, top: str, bottom: list[str]) -> str:
         if all(part.isdigit() for part in bottom):

@@ -28,7 +28,6 @@ from armdyn.identification.fit.robust_timing import RobustTiming as RobustTiming
 from armdyn.identification.fit.robust_timing import robust_timing as robust_timing
 from armdyn.identification.fit.torque_model import TorqueModel as TorqueModel
 from armdyn.identification.fit.validation import Validation as Validation
-from armdyn.identification.fit.validation import validate as validate
 from armdyn.identification.log.log import Log as Log
 from armdyn.identification.log.log_format import LogFormat as LogFormat
 from armdyn.identification.log.logger_file import Logger as Logger

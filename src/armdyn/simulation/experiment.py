@@ -141,7 +141,7 @@ def _configuration(given: str | Sequence[float], robot: Robot, key: str) -> list
         if given not in robot.configurations:
             raise unknown_name("motion" if key == "motion" else "configuration", given,
                                (*robot.configurations, *(CURVES if key == "motion" else ())), where=where)  # fmt: skip
-        given = robot.configuration(given)
+        given = robot.configuration(given).tolist()
     if len(given) != robot.n:
         raise ArmdynError(f"{len(given)} numbers", where=where, expected=f"{robot.n}, one per joint")
     return [float(x) for x in given]

@@ -83,10 +83,12 @@ class AxisLink(Link):
     axis: Screw = Screw(ZERO, Z_AXIS)
 
     def spin(self, rate: Scalar) -> Vec3:
-        return rate * self.axis.angular
+        spin: Vec3 = self.axis.angular * rate
+        return spin
 
     def slide(self, rate: Scalar) -> Vec3:
-        return rate * self.axis.linear
+        slide: Vec3 = self.axis.linear * rate
+        return slide
 
     def along(self, force: Vec3, moment: Vec3) -> Scalar:
         return self.axis.dot(Screw(force, moment))
@@ -107,7 +109,7 @@ def axis_of(site: Site) -> Screw:
     if site.recipe.turning is None:
         return Screw(ZERO, Z_AXIS)
     turning, sliding = map(site.number, SIGMA)
-    return Screw(sliding * Z_AXIS, turning * Z_AXIS)
+    return Screw(Z_AXIS * sliding, Z_AXIS * turning)
 
 
 # Where a link is ------------------------------------------------------------------------------------------------------
@@ -136,8 +138,8 @@ class Turns(Mat3):
 def turns_of(site: Site) -> Turns:
     """The orientation of a link in its parent."""
     gamma, alpha, theta = (
-        AnglePair(*map(site.number, names)) if names[0] in site.recipe.numbers else None
-        for names in (GAMMA, ALPHA, THETA)
+        AnglePair(site.number(c), site.number(s)) if c in site.recipe.numbers else None
+        for c, s in (GAMMA, ALPHA, THETA)
     )
     angle = AnglePair(site.own("cosine"), site.own("sine"))
     placed = [turn(pair) for turn, pair in ((rot_z, gamma), (rot_x, alpha)) if pair is not None]

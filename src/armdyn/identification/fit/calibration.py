@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import Vec3
-from armdyn.doctor.log_evidence import with_gravity
+from armdyn.doctor.log_case import with_gravity
 from armdyn.doctor.torque_checks import DIRECTION, ZERO
 from armdyn.dynamics.programs import program
 from armdyn.errors import ArmdynError, NotApplicable, unknown_name

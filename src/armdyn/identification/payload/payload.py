@@ -26,7 +26,6 @@ import numpy as np
 from armdyn.algebra import Inertia, Mat3, Vec3, cross
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.findings import Finding
-from armdyn.identification.fit.barrier import Barrier, minimised, prior_bodies
 from armdyn.identification.fit.estimation import Estimate, Estimator, Weighted
 from armdyn.identification.fit.identify import Fit, identify
 from armdyn.identification.log.log_format import LogFormat
@@ -35,6 +34,7 @@ from armdyn.mechanics.kane import seen_by_links
 from armdyn.mechanics.kinematics import Motion
 from armdyn.notebook_view import View
 from armdyn.parameters import BaseParameters, physical_consistency
+from armdyn.parameters.barrier import Barrier, minimised, prior_bodies
 from armdyn.parameters.regressor import UNITS
 from armdyn.parameters.standard import FAMILIES, INERTIAL
 from armdyn.result import Result

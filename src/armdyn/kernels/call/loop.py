@@ -37,9 +37,9 @@ def loop(ports: Ports, lanes: int) -> str:
         w.do(f"br i1 {w.put(f'icmp sgt i64 {blocks}, 0')}, label %blocks, label %rest")
         w.label("blocks")
         size = _total(w, arrays[len(ports.inputs) :])
-        past = w.put(f"icmp sgt i64 {w.times(size, n)}, {STREAMED}")
-        w.do(f"call void @rows(ptr %args, i64 {blocks}, i64 {w.put(f'zext i1 {past} to i64')})")
-        ordered(w, past)
+        nontemporal = w.put(f"icmp sgt i64 {w.times(size, n)}, {STREAMED}")
+        w.do(f"call void @rows(ptr %args, i64 {blocks}, i64 {w.put(f'zext i1 {nontemporal} to i64')})")
+        ordered(w, nontemporal)
         w.do("br label %rest")
         w.label("rest")
         start, origin = w.put(f"mul i64 {blocks}, {lanes}"), "rest"

@@ -45,7 +45,7 @@ def batch_loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
             batch.put_grid(layouts[0], parts[0])
         if recipe.matrices:
             batch.put_matrices(layouts[0], parts[0])
-    ordered(w, batch.past)
+    ordered(w, batch.nontemporal)
     w.do(f"call void @PyMem_RawFree(ptr {memory})")
     w.do("ret void")
     return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{\n{w.text}\n}}\n"
@@ -62,7 +62,7 @@ class _Part(NamedTuple):
 class _Batch:
     """What the ufunc is given: arrays, the distances between samples, rows and columns; and what a block needs of it.
 
-    large: whether lines of vectors are fetched ahead. past: whether matrices go past the caches. dense: whether they
+    large: whether lines of vectors are fetched ahead. nontemporal: how matrices are stored. dense: whether they
     come one right after the other.
     """
 
@@ -80,7 +80,7 @@ class _Batch:
         n = self.n = w.fixed("n")
         matrix = w.times(w.times(n, n), 8 * recipe.columns)
         everything = w.times(w.times(matrix, recipe.matrices), self.samples)
-        self.past = w.put(f"icmp sgt i64 {everything}, {w.fixed('streamed')}")
+        self.nontemporal = w.put(f"icmp sgt i64 {everything}, {w.fixed('streamed')}")
         first = self.inputs + recipe.outputs
         self.matrices = range(first, first + recipe.matrices)
         self.dense = "true"
@@ -154,7 +154,7 @@ class _Batch:
             number = w.plus(part.first, sample)
             after = w.put(f"and i1 {self.dense}, {w.put(f'icmp sgt i64 {number}, 0')}")
             ending = w.put(f"icmp eq i64 {w.plus(number, 1)}, {self.samples}")
-            order = Order(self.past, after, w.put(f"or i1 {ending}, {w.put(f'xor i1 {self.dense}, true')}"))
+            order = Order(self.nontemporal, after, w.put(f"or i1 {ending}, {w.put(f'xor i1 {self.dense}, true')}"))
             products(w, self.recipe, layout, where, w.times(sample, 8), layout.step, targets, order)
 
 

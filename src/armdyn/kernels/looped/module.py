@@ -36,7 +36,7 @@ GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "carrie
 """n: number of links; chosen: the link of a frame, -1 for the world; links: their numbers; parents: their parents;
 transfers: where they pass things on; robot: its own numbers; scratch: memory for one sample; tiles: which parts of
 matrices have which entries; carries: which links carry which; batch_bytes: memory of a batch; streamed: bytes of
-results from which they are written past the caches."""
+results from which they are written with non-temporal stores."""
 
 
 def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:

@@ -2,7 +2,7 @@
 
 A row belongs to a joint. The strip of a link that it carries is a sum of products: quantities of the joint, broadcast,
 with numbers of the link, four columns at a time. A row is made from left to right in a buffer, since the last four
-columns of a strip may reach beyond it, then copied out: past the caches long pieces are written faster.
+columns of a strip may reach beyond it, then copied out: non-temporal stores write long pieces faster.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
         with w.counting("few", blocks) as few:
             first = w.times(few, FEW)
             stop = w.put(f"call i64 @llvm.smin.i64(i64 {w.plus(first, FEW)}, i64 {n})")
-            with w.when(w.put("xor i1 %past, true"), "near"):
+            with w.when(w.put("xor i1 %nontemporal, true"), "near"):
                 following = w.offset(row, w.plus("%down", w.times(first, 8 * width)))
                 fetched(w, following, FEW * 8 * width)
             related = w.offset(carries, w.times(w.plus(w.times(i, blocks), few), FEW))
@@ -60,7 +60,7 @@ def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
                 numbers = w.offset("%numbers", w.times(j, 8 * strip.size))
                 target = w.offset(made, w.times(j, 8 * width))
                 _strip(w, strip, known, own, (carried, _is(w, i, "eq", j)), numbers, target)
-        taken = f"ptr {made}, i64 1, i64 {w.times(n, width)}, i1 %past, i1 {begun}, i1 {final}"
+        taken = f"ptr {made}, i64 1, i64 {w.times(n, width)}, i1 %nontemporal, i1 {begun}, i1 {final}"
         w.do(f"call void @put_rows(ptr {row}, i64 %down, i64 %along, {taken})")
     w.do("ret void")
     sources = "".join(f", ptr %diagonal{k}" for k in range(len(strip.diagonal)))

@@ -29,7 +29,7 @@ def symmetric_pairs(recipe: Recipe, wide: int) -> str:
     buffers = [w.offset("%rows", w.plus(w.times(size, k), 8 * LINE)) for k in range(len(recipe.products))]
     count = w.load("i64", tiles)
     lines = w.plus(w.put(f"udiv i64 {blocks_of(w, w.times(n, n), LINE)}, {count}"), 1)
-    near_by = w.put("xor i1 %past, true")
+    near_by = w.put("xor i1 %nontemporal, true")
     with w.counting("t", count) as t:
         tile = w.offset(tiles, w.times(w.plus(t, 1), 8 * TILE))
         kind, row, column, place, turned, bits = (w.load("i64", w.offset(tile, 8 * k)) for k in range(TILE))

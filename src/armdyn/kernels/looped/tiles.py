@@ -24,7 +24,7 @@ EMPTY, RIGHT, LEFT, SOME_RIGHT, SOME_LEFT, BOTH = range(6)
 """Kinds of tiles: no pairs, all right or left of the diagonal, some of them, both."""
 
 TOGETHER = 4
-"""Tiles below each other whose rows are made before they go past the caches, where longer pieces are written faster."""
+"""Tiles below each other whose rows are made before non-temporal stores, which write long pieces faster."""
 
 Terms = list[tuple[int, int]]
 Rows = list[str]
@@ -43,7 +43,7 @@ def pairs(recipe: Recipe, wide: int) -> str:
     row_bytes = w.times(n, 8)
     buffers = [w.offset("%rows", w.plus(w.times(rows_bytes(w, n, 1), k), 8 * LINE)) for k in range(count)]
     blocks = blocks_of(w, n, wide)
-    several = w.put(f"select i1 %past, i64 {TOGETHER - 1}, i64 0")
+    several = w.put(f"select i1 %nontemporal, i64 {TOGETHER - 1}, i64 0")
     with w.counting("i", blocks_of(w, n, LANES)) as i:
         first, waiting = w.times(i, LANES), w.put(f"and i64 {i}, {several}")
         places = [w.offset(buffer, w.times(w.times(waiting, LANES), row_bytes)) for buffer in buffers]
@@ -54,7 +54,7 @@ def pairs(recipe: Recipe, wide: int) -> str:
             column = w.times(w.put(f"udiv i64 {what}, {KINDS}"), wide)
             far = at_link(w, "%quantities", column, wide, recipe.pair_size)
             targets = [w.offset(place, w.times(column, 8)) for place in places]
-            with w.when(w.put("xor i1 %past, true"), "near"):
+            with w.when(w.put("xor i1 %nontemporal, true"), "near"):
                 for k in range(count):
                     following = w.offset(f"%out{k}", w.times(w.plus(first, LANES), f"%down{k}"))
                     fetched(w, w.offset(following, w.times(j, LANES * 8 * wide)), LANES * 8 * wide)
@@ -74,7 +74,7 @@ def pairs(recipe: Recipe, wide: int) -> str:
             made = w.times(waiting, LANES)
             start, rows = w.put(f"sub i64 {first}, {made}"), w.plus(made, left)
             after = w.put(f"or i1 %after, {w.put(f'icmp sgt i64 {start}, 0')}")
-            order = f"i1 %past, i1 {after}, i1 {w.put(f'and i1 %last, {end}')}"
+            order = f"i1 %nontemporal, i1 {after}, i1 {w.put(f'and i1 %last, {end}')}"
             for k, buffer in enumerate(buffers):
                 out = w.offset(f"%out{k}", w.times(start, f"%down{k}"))
                 taken = f"ptr {buffer}, i64 {rows}, i64 {n}, {order}"

@@ -22,7 +22,7 @@ from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.machine import Machine
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.straight.blocks import rows
-from armdyn.kernels.straight.scatter import spread
+from armdyn.kernels.straight.scatter import scatter_results
 from armdyn.kernels.straight.schedule import Plan
 from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, all_sines, sines
 from armdyn.kernels.straight.single import single
@@ -46,10 +46,11 @@ def modules(ports: Ports, program: Plan, lanes: int, *, batches: bool, machine: 
     reduction = FUSED if machine.fused else PLAIN
     if batches:
         own = rows(ports, program, lanes, machine)
-        common += [_sines(reduction, batches=True)] * ("@all_sines(" in own) + [_spread(lanes)] * ("@spread(" in own)
+        common += [_sines(reduction, batches=True)] if program.angles else []
+        common += [_scatter(lanes)] if "@scatter_results(" in own else []
     else:
         own = single(ports, program, machine.budget(1), reduction, short_addresses=machine.short_addresses)
-        common += [_sines(reduction, batches=False)] * ("@sines(" in own)
+        common += [_sines(reduction, batches=False)] if "@sines(" in own else []
     return [completed([own]), *common]
 
 
@@ -80,9 +81,9 @@ def _sines(reduction: Reduction, *, batches: bool) -> str:
 
 
 @cache
-def _spread(lanes: int) -> str:
+def _scatter(lanes: int) -> str:
     """The module that brings large results to their places."""
-    return completed([spread(lanes), put_lines()])
+    return completed([scatter_results(lanes), put_lines()])
 
 
 def _external(ports: Ports) -> str:

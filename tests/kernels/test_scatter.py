@@ -13,7 +13,7 @@ from armdyn.graph import Node, symbol, trace
 from armdyn.graph.node import ZERO, constant
 from armdyn.kernels import Kernel, build, jit
 from armdyn.kernels.straight.emit import completed
-from armdyn.kernels.straight.scatter import FEWEST, NUMBERS, TOGETHER, places, spread
+from armdyn.kernels.straight.scatter import FEWEST, NUMBERS, TOGETHER, places, scatter_results
 from armdyn.kernels.streaming import LINE, STREAMED, put_lines
 
 pytestmark = pytest.mark.skipif(not jit.available(), reason="no machine code")
@@ -37,8 +37,8 @@ def entries(size: int, seed: int) -> list[Node]:
 def test_entries_are_in_their_places(size: int, lanes: int, past: int) -> None:
     nodes = entries(size, size)
     numbers = {node: k for k, node in enumerate(dict.fromkeys(nodes))}
-    code = jit.Code(jit.compiled(completed([spread(lanes), put_lines()])), ("spread",))
-    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)(code.address("spread"))
+    code = jit.Code(jit.compiled(completed([scatter_results(lanes), put_lines()])), ("scatter_results",))
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)(code.address("scatter_results"))
     raw = np.empty(8 * lanes * (len(numbers) + 8), dtype=np.uint8)
     start = -raw.ctypes.data % 64
     values = raw[start : start + 8 * lanes * len(numbers)].view(float).reshape(len(numbers), lanes)
@@ -93,4 +93,4 @@ def test_results_of_very_many_numbers_are_written_directly() -> None:
     kernel = build(trace(lambda q: [q[0] * k for k in range(NUMBERS + 9)], {"q": 2}), cache=False)
     q = np.random.default_rng(0).normal(size=(11, 2))
     np.testing.assert_array_equal(kernel(q), q[:, :1] * np.arange(NUMBERS + 9))
-    assert "spread" not in kernel.source()
+    assert "scatter_results" not in kernel.source()
