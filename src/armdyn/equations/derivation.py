@@ -370,7 +370,7 @@ def derive(
     say = progress or quiet
     begin = time.perf_counter()
     projection.must_be_derivable(robot)
-    tree = symbolic_robot(robot.opened, symbols)
+    tree = symbolic_robot(robot if symbols == "base" else robot.opened, symbols).opened
     model = _with_friction(robot.symbolic if robot.constrained else tree, robot, tree.parameters)
     method = _derivable(formulation)
     q, qd, qdd = (symbols_of(model, name) for name in ("q", "qd", "qdd"))

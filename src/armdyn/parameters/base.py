@@ -21,10 +21,11 @@ import numpy as np
 from armdyn.algebra import Inertia, Scalar, ops
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.graph import Node, closed_form, constant, ordered, symbol, text
-from armdyn.mechanics.dependent_joints import dependent_joints
+from armdyn.mechanics.closed_chain import ClosedMotion
+from armdyn.mechanics.dependent_joints import DependentJoints, dependent_joints
 from armdyn.parameters import digits
 from armdyn.parameters.grouping import Loads, regroup
-from armdyn.parameters.regressor import regressor
+from armdyn.parameters.regressor import projected, regressor
 from armdyn.parameters.standard import (
     INERTIAL,
     StandardParameters,
@@ -230,6 +231,8 @@ def base_parameters(
     proved = not robot.constrained and _exact_rank(numeric, include, known, enough=len(kept)) == len(kept)
     if not proved:
         kept, matrix, groups = _reduced(numeric, include, names, kept, matrix, groups)
+        # Asked for one group more than there are, the proof ends when no further state adds one.
+        proved = _closes_exactly(numeric) and _exact_rank(numeric, include, known, enough=len(kept) + 1) == len(kept)
     titles = [_title(name, row, known) for name, row in zip(kept, matrix, strict=True)]
     columns = _independent_columns(matrix, known, kept)
     return BaseParameters(
@@ -324,6 +327,15 @@ def _written(values: Sequence[Scalar]) -> list[Node]:
 # By rank ------------------------------------------------------------------------------------------------------------
 
 
+def _closes_exactly(robot: Robot) -> bool:
+    """Whether dependent joints follow at whole rates with quarter turns between, so that rational angles stay such."""
+    if not robot.constrained or dependent_joints(robot).stages:
+        return False
+    laws = dependent_joints(robot).linear.values()
+    whole = all(float(rate).is_integer() for law in laws for rate in law.rates)
+    return whole and all(law.constant == 0 or law.constant in ops.QUARTER_TURNS for law in laws)
+
+
 def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], enough: int) -> int:
     """Rank of the regressor over states, exactly, of the robot with its numbers and angles made rational.
 
@@ -331,6 +343,7 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
     until `enough` is reached, or long after more could help. Friction columns change sign with qd and no other column
     does, so they are always independent: of one another too, motors that one joint turns being grouped with it. So are
     those of springs, the only ones that grow with an angle or with the position of their own prismatic joint at rest.
+    Of closed chains, only those that close exactly can be counted (`_closes_exactly`).
     """
     from flint import fmpq, nmod_mat  # loaded on first use, to keep the start of the library quick
 
@@ -339,6 +352,8 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
 
     prime = 2**61 - 1
     view = exact(robot.without("springs"))
+    chain = DependentJoints(view, dependent_joints(robot)) if robot.constrained else None
+    links = [view.opened.links[k] for k in chain.independent] if chain else view.links
     families = tuple(family for family in include if family not in ("friction", "motor"))
     names = parameter_names(view, families)
     counted = set(known) - {own for own, _ in _absorbed(robot, known)}
@@ -356,8 +371,12 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
     rank, states = 0, 0
     while rank + apart < enough and states * robot.n < 4 * len(names) + 40:
         for _ in range(max(4, math.ceil(0.4 * len(names) / max(robot.n, 1)))):
-            q = [RationalAngle(x) if link.revolute else x for link, x in zip(view.links, draw(robot.n), strict=True)]
-            Y = regressor(view, q, draw(robot.n), draw(robot.n), families)
+            q = [RationalAngle(x) if link.revolute else x for link, x in zip(links, draw(robot.n), strict=True)]
+            qd, qdd = draw(robot.n), draw(robot.n)
+            if chain is None:
+                Y = regressor(view, q, qd, qdd, families)
+            else:
+                Y = projected(view.opened, ClosedMotion(chain, {"q": q, "qd": qd, "qdd": qdd}), families)
             rows += [[residue(row[i]) for i in chosen] for row in Y]
             states += 1
         rank = nmod_mat(len(rows), len(chosen), [x for row in rows for x in row], prime).rank() if chosen else 0
