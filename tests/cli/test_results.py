@@ -26,7 +26,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "certify": ("planar2r", "--points", "1"),
     "check": ("broken.toml",),
     "cite": ("puma560",),
-    "compare": ("pendulum", "--coriolis"),
+    "compare": ("pendulum",),
     "derive": ("planar2r",),
     "evaluate": ("planar2r", "--at", "0.3,20deg", "--qd", "1,1", "--qdd", "0,0.5"),
     "excite": ("planar2r", "design.toml", "--period", "4", "--seconds", "1"),
