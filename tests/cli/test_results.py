@@ -21,7 +21,7 @@ from support.logs import rubbing, simulated
 
 NAMES = [verb.__name__ for verbs in VERBS.values() for verb in verbs]
 CASES: dict[str, tuple[str, ...]] = {
-    "analyse": ("planar3r", "--tau-max", "120,60,20", "--map", "gravity", "--over", "shoulder,elbow"),
+    "analyse": ("planar3r", "--limits", "tau=120,60,20", "--map", "gravity", "--over", "shoulder,elbow"),
     "bench": ("pendulum", "--quick"),
     "certify": ("planar2r", "--points", "1"),
     "check": ("broken.toml",),
