@@ -229,7 +229,7 @@ JOINT_LIMITS = {
 TOOL_LIMITS = {"tool_v": "v_max", "tool_a": "a_max", "tool_w": "w_max", "tool_wd": "wd_max"}
 
 
-def limits_by_name(text: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+def limits_by_name(text: str | None) -> tuple[Any, Any]:
     """`"v=1,tau=6,87,tool_v=0.2"` as limits of the joints and of the tool, as the functions of motion take them."""
     given: dict[str, list[Any]] = {}
     name = ""
@@ -248,7 +248,7 @@ def limits_by_name(text: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def joint_limits(text: str | None, *names: str) -> dict[str, Any]:
     """`"v=1,a=4"` as {"v_max": 1.0, "a_max": 4.0}; other limits than those named do not matter here."""
-    given = limits_by_name(text)[0]
+    given: dict[str, Any] = limits_by_name(text)[0]
     known = [JOINT_LIMITS[name] for name in names]
     for name in given:
         if name not in known:
