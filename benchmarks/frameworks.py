@@ -1,9 +1,9 @@
-"""Gradients of the panda's forward dynamics in JAX: machine code, another package, and the exported JAX module.
+"""Gradients of the panda's forward dynamics in JAX: machine code and another package.
 
-    python benchmarks/frameworks.py [--adam] [--source]
+    python benchmarks/frameworks.py [--adam]
 
---adam: also adam-robotics, if installed, on the same arm. --source: also the exported module, which XLA compiles for
-minutes. With JAX_COMPILATION_CACHE_DIR set, JAX keeps what it compiled, and a second run measures at once.
+--adam: also adam-robotics, if installed, on the same arm. With JAX_COMPILATION_CACHE_DIR set, JAX keeps what it
+compiled, and a second run measures at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import numpy as np
 
 import armdyn
 import armdyn.jax
-from armdyn.codegen.jax_source import function
 
 SAMPLES = 1000
 AT_LEAST = 2.0
@@ -76,8 +75,6 @@ def main() -> None:
     ways = {"machine code": lambda: armdyn.jax.wrap(armdyn.compile(robot)).forward_dynamics}
     if "--adam" in sys.argv:
         ways["adam-robotics"] = lambda: of_adam(robot)
-    if "--source" in sys.argv:
-        ways["exported module"] = lambda: function(robot, "forward_dynamics")
     state = [jnp.asarray(x) for x in np.random.default_rng(0).normal(size=(3, SAMPLES, 7))]
     expected: Any = None
     reference = 0.0

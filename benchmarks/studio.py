@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 import armdyn
-from armdyn.browser import Studio, serve
+from armdyn.browser import Studio
+from armdyn.browser import studio as open_studio
 from armdyn.robot import Robot
 
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -120,7 +121,7 @@ def main() -> None:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         for name, robot in robots.items():
-            studio = serve(robot)
+            studio = open_studio(robot)
             page = browser.new_page(viewport={"width": 1024, "height": 768})
             page.set_default_timeout(120_000)
             for view, more in (("drawn", ""), ("1 % of it", "&fixedDpr=0.1")):

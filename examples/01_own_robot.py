@@ -23,7 +23,7 @@ rows = [
 arm = armdyn.Robot.from_dh(rows, name="arm3")
 print(arm)
 
-checkup = arm.checkup()
+checkup = armdyn.check(arm)
 print("check-up:", checkup.summary)
 
 arm.save(OUT / "arm3.toml")
@@ -31,7 +31,7 @@ assert str(armdyn.load(OUT / "arm3.toml")) == str(arm)
 
 # An inertia tensor that no body can have is reported with its place, its value and advice.
 impossible = [dict(rows[0], inertia=[0.05, 0, 0, 0.02, 0, 0.20]), *rows[1:]]
-for finding in armdyn.Robot.from_dh(impossible, name="impossible").checkup().findings:
+for finding in armdyn.check(armdyn.Robot.from_dh(impossible, name="impossible")).findings:
     print(f"{finding.severity}: {finding.where}: {finding.what} ({finding.amount})")
 
 # Robots are immutable: an edit returns a new one.

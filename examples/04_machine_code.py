@@ -22,7 +22,7 @@ print(f"inverse dynamics: {kernel.operations.multiplications} multiplications, {
 print(dyn)  # all functions with their operation counts
 
 # The same functions as C: a header, a source, a test program with reference vectors, a CMake file.
-paths = armdyn.codegen.write(armdyn.load("panda"), "c", OUT / "panda_c", ["inverse_dynamics", "mass_matrix"])
+paths = armdyn.export(armdyn.load("panda"), "c", ["inverse_dynamics", "mass_matrix"]).save(OUT / "panda_c")
 for path in paths:
     print("wrote", path)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import armdyn
-from armdyn.identification import Harmonics, Search
+from armdyn.identification import ExcitationLimits, Harmonics, Search
 
 OUT = Path(sys.argv[1] if len(sys.argv) > 1 else "out/examples")
 OUT.mkdir(parents=True, exist_ok=True)
@@ -28,8 +28,7 @@ design = armdyn.excite(
     include=sought,
     harmonics=Harmonics(count=4, period=6.0),
     search=Search(starts=1, iterations=40),
-    v_max=3,
-    a_max=12,
+    limits=ExcitationLimits(v_max=3, a_max=12),
 )
 print(design)
 
@@ -40,8 +39,8 @@ states = [design.repeated(2)(t, order) for order in range(3)]
 tau = arm.inverse_dynamics(*states) + 0.05 * rng.standard_normal((len(t), 3))
 log = {"t": t, "q": states[0] + 1e-5 * rng.standard_normal((len(t), 3)), "tau": tau}
 
-# Two thirds of the log are for the fit, the last third for validation; parameters without effect are set to zero.
-fit = armdyn.identify(drawings, log, validation=0.33, include=sought, essential=True)
+# Two thirds of the log are for the fit, the last third for validation.
+fit = armdyn.identify(drawings, log, validation=0.33, include=sought)
 print(fit)
 
 # The truth is known here: the errors of the parameters in standard deviations.

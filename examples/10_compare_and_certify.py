@@ -29,7 +29,7 @@ robot.save(OUT / "arm.urdf")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", armdyn.ModelWarning)  # the check-up below reports them
     urdf = armdyn.load(OUT / "arm.urdf")
-print("check-up of the URDF:", urdf.checkup().summary)
+print("check-up of the URDF:", armdyn.check(urdf).summary)
 certificate = armdyn.certify(urdf)
 print(f"URDF: {certificate.holds}, chance of error {certificate.error_probability:.0e}")
 for reason in certificate.left_out:

@@ -2,9 +2,9 @@
 
 The same on the command line:
 
-    armdyn simulate examples/elastic_arm.toml --controller computed_torque --measured link     # grows without bound
-    armdyn simulate examples/elastic_arm.toml --controller computed_torque                     # misses by gravity / k
-    armdyn simulate examples/elastic_arm.toml --controller elastic_pd                          # settles
+    armdyn simulate examples/elastic_arm.toml --set plant.measure=link     # grows without bound
+    armdyn simulate examples/elastic_arm.toml                              # misses by gravity / k
+    armdyn simulate examples/elastic_arm.toml --law elastic_pd             # settles
 """
 
 import sys

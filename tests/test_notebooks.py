@@ -43,7 +43,7 @@ def arm() -> armdyn.Robot:
 
 NOUNS: dict[str, Callable[[armdyn.Robot, Any, Any], Any]] = {
     "robot": lambda robot, dyn, motion: robot,
-    "checkup": lambda robot, dyn, motion: robot.checkup(),
+    "checkup": lambda robot, dyn, motion: armdyn.check(robot),
     "equations": lambda robot, dyn, motion: armdyn.derive(robot),
     "large equations": lambda robot, dyn, motion: armdyn.derive(armdyn.load("puma560")),
     "certificate": lambda robot, dyn, motion: armdyn.certify(robot, points=1),

@@ -49,6 +49,7 @@ import hypothesis
 import pytest
 
 ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "armdyn"
 PACKAGES = ("mechanics", "parameters", "kernels")
 NEAR = (*PACKAGES, "architecture/test_frozen.py")
 FARTHER = ("dynamics", "crosscheck", "physics", "equations", "analysis", "identification/test_physical.py",
@@ -147,7 +148,16 @@ class Mutant:
     def name(self) -> str:
         """In the list of equivalent mutants: the text of the line, not its number, which changes with every edit."""
         text = self.path.read_text(encoding="utf-8").splitlines()[self.line - 1].strip()
-        return f"{self.path.parent.name}/{self.path.name}: {text}: {self.change}"
+        return f"{self.file}: {text}: {self.change}"
+
+    @property
+    def file(self) -> str:
+        """Its path in the package: "kernels/straight/sums.py"."""
+        return self.path.relative_to(SOURCE).as_posix()
+
+    @property
+    def package(self) -> str:
+        return self.file.partition("/")[0]
 
     def __str__(self) -> str:
         return f"{self.path.relative_to(ROOT)}:{self.line} {self.change}"
@@ -173,7 +183,7 @@ def _body(function: ast.FunctionDef | ast.Lambda) -> list[Any]:
 
 def all_places(package: str) -> list[tuple[Path, int]]:
     """(file, number of the place) of all mutants of a package."""
-    files = sorted((ROOT / "src/armdyn" / package).glob("*.py"))
+    files = sorted((SOURCE / package).rglob("*.py"))
     return [(path, i) for path in files for i, _ in enumerate(places(ast.parse(path.read_text(encoding="utf-8"))))]
 
 
@@ -233,9 +243,12 @@ class Observer:
             self.coverage.stop()
             data = self.coverage.get_data()
             for file in data.measured_files():
+                if not Path(file).is_relative_to(SOURCE):
+                    continue
+                place = Path(file).relative_to(SOURCE).as_posix()
                 for line, contexts in data.contexts_by_lineno(file).items():
                     for context in contexts:
-                        lines.setdefault(context, {}).setdefault("/".join(Path(file).parts[-2:]), set()).add(line)
+                        lines.setdefault(context, {}).setdefault(place, set()).add(line)
 
         def executed(test: str) -> dict[str, list[int]]:
             found = [lines.get(context, {}) for context in (test, *self.fixtures.get(test, ()))]
@@ -319,7 +332,7 @@ class Map:
     def __init__(self, file: Path | None) -> None:
         self.file, self.sound = file, set[str]()
         self.known: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file and file.exists() else {}
-        self.sources = digest(*(path for package in PACKAGES for path in (ROOT / "src/armdyn" / package).glob("*.py")))
+        self.sources = digest(*(path for package in PACKAGES for path in (SOURCE / package).rglob("*.py")))
         self.nearest = self.sources + digest(*test_files(*NEAR))
 
     def of_file(self, path: Path) -> dict[str, Any]:
@@ -335,11 +348,11 @@ class Map:
 
     def killer_of(self, one: Mutant) -> str | None:
         """The test that noticed a mutant in an earlier run, if neither the source nor the test has changed since."""
-        test, state = self.known.get(KILLED, {}).get(f"{one.path.stem} {one.number}", ("", ""))
+        test, state = self.known.get(KILLED, {}).get(f"{one.file} {one.number}", ("", ""))
         return test if test and state == self._state(test) else None
 
     def keep(self, one: Mutant, test: str) -> None:
-        self.known.setdefault(KILLED, {})[f"{one.path.stem} {one.number}"] = test, self._state(test)
+        self.known.setdefault(KILLED, {})[f"{one.file} {one.number}"] = test, self._state(test)
         self.write()
 
     def _state(self, test: str) -> str:
@@ -351,7 +364,7 @@ class Map:
 
     def near(self, one: Mutant) -> str | None:
         """The test of the packages that notices a mutant."""
-        name, left = f"{one.path.stem} {one.number}", self.known.setdefault(LEFT, {})
+        name, left = f"{one.file} {one.number}", self.known.setdefault(LEFT, {})
         if left.get(name) == self.nearest:
             return None
         tests: dict[str, Any] = {}
@@ -407,8 +420,8 @@ def order(one: Mutant, tests: dict[str, Any]) -> list[str]:
 
     One of each function first, near ones first, the fastest first.
     """
-    file, wanted = "/".join(one.path.parts[-2:]), {one.line, one.statement}
-    near = f"tests/{one.path.parent.name}/"
+    file, wanted = one.file, {one.line, one.statement}
+    near = f"tests/{one.package}/"
     found = {test for test, (_, lines) in tests.items() if file in lines and (one.at_import or wanted & {*lines[file]})}
     files = {test.partition("::")[0] for test in found}
     ranked, seen, total = [], Counter[tuple[bool, str]](), 0.0
@@ -495,7 +508,7 @@ def main() -> None:
     verdicts = {package: Counter[str]() for package in given.packages}
     left = []
     for one in itertools.starmap(mutant, drawn):
-        verdicts[one.path.parent.name]["equivalent"] += one.name in known
+        verdicts[one.package]["equivalent"] += one.name in known
         left += [] if one.name in known else [one]
     end = time.monotonic() + 60 * given.minutes
     for killer in (tests.near, tests.farther):
@@ -508,11 +521,11 @@ def main() -> None:
             failed = tests.killer_of(one)
             if failed is None and (failed := killer(one)):
                 tests.keep(one, failed)
-            verdicts[one.path.parent.name]["killed"] += failed is not None
+            verdicts[one.package]["killed"] += failed is not None
             left += [] if failed else [one]
             print(f"{number}/{len(meeting)} {one}: {f'killed by {failed}' if failed else 'left'}", flush=True)
     for one in left:
-        verdicts[one.path.parent.name]["SURVIVED"] += 1
+        verdicts[one.package]["SURVIVED"] += 1
     print(f"\nseed {given.seed}, {sum(sum(each.values()) for each in verdicts.values())} mutants drawn from "
           f"{sum(len(all_places(package)) for package in given.packages)} places")  # fmt: skip
     for package, each in verdicts.items():

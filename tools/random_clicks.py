@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import armdyn
-from armdyn.browser import Studio, serve
+from armdyn.browser import Studio
+from armdyn.browser import studio as open_studio
 
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
          "--disable-background-networking", "--disable-component-update"]  # fmt: skip
@@ -131,7 +132,7 @@ def main() -> None:
     options = parser.parse_args()
     from playwright.sync_api import Error, sync_playwright
 
-    studio = serve(armdyn.load("planar2r"))
+    studio = open_studio(armdyn.load("planar2r"))
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         visitor, begin = Visitor(studio, browser, options.seed, Error), time.monotonic()

@@ -6,7 +6,7 @@ from armdyn import catalog as catalog
 from armdyn import codegen as codegen
 from armdyn import control as control
 from armdyn import conventions as conventions
-from armdyn import diagnosis as diagnosis
+from armdyn import doctor as doctor
 from armdyn import identification as identification
 from armdyn import jax as jax
 from armdyn import kinematics as kinematics
@@ -19,6 +19,8 @@ from armdyn import torch as torch
 from armdyn import trajectory as trajectory
 from armdyn.analysis import analyse as analyse
 from armdyn.analysis import prune as prune
+from armdyn.browser import studio as studio
+from armdyn.codegen import export as export
 from armdyn.control import Admittance as Admittance
 from armdyn.control import analyse_gains as analyse_gains
 from armdyn.control import ComputedTorque as ComputedTorque
@@ -34,8 +36,9 @@ from armdyn.control import SlidingMode as SlidingMode
 from armdyn.control import SlotineLi as SlotineLi
 from armdyn.control import TaskPID as TaskPID
 from armdyn.control import VelocityObserver as VelocityObserver
-from armdyn.diagnosis import explain as explain
-from armdyn.diagnosis import fix as fix
+from armdyn.doctor import check as check
+from armdyn.doctor import explain as explain
+from armdyn.doctor import fix as fix
 from armdyn.dynamics import compile as compile
 from armdyn.dynamics import Dynamics as Dynamics
 from armdyn.equations import certify as certify
@@ -47,8 +50,11 @@ from armdyn.formats import ModelWarning as ModelWarning
 from armdyn.formats import save as save
 from armdyn.formats.robots import robots as robots
 from armdyn.identification import excite as excite
+from armdyn.identification import identifiable as identifiable
 from armdyn.identification import identify as identify
+from armdyn.identification import payload as payload
 from armdyn.identification import read_log as read_log
+from armdyn.identification import stiffness as stiffness
 from armdyn.mechanics.formulations import formulations as formulations
 from armdyn.kinematics import inverse_kinematics as inverse_kinematics
 from armdyn.motion import evaluate as evaluate
@@ -64,9 +70,13 @@ from armdyn.parameters import base_parameters as base_parameters
 from armdyn.parameters import convert_parameters as convert_parameters
 from armdyn.progress import ProgressBar as ProgressBar
 from armdyn.references import cite as cite
+from armdyn.report.pages.study_page import study as study
 from armdyn.robot import Robot as Robot
 from armdyn.robot.description import show as show
 from armdyn.robot.random import random_robot as random_robot
+from armdyn.speed import bench as bench
+from armdyn.texts import reproduce as reproduce
+from armdyn.webpage import share as share
 from armdyn.webpage import view as view
 from armdyn.simulation import Actuation as Actuation
 from armdyn.simulation import Plant as Plant

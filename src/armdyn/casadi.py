@@ -19,7 +19,7 @@ from typing import Any
 
 from armdyn.bridges import casadi_calls
 from armdyn.bridges.shared_object import can_be_written, shared_object
-from armdyn.codegen import casadi_source
+from armdyn.codegen import casadi_graph
 from armdyn.codegen.evaluation import installed
 from armdyn.dynamics import Dynamics, differentials
 from armdyn.dynamics.differentials import Differential, Part, definition_of
@@ -82,7 +82,7 @@ class Functions(differentials.Functions):
 
     def graph(self, name: str) -> Any:
         """The same function as an expression (SX), which CasADi differentiates itself."""
-        return casadi_source.function(self.dynamics, name)
+        return casadi_graph.function(self.dynamics, name)
 
 
 def _external(differential: Differential) -> Any:

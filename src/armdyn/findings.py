@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from armdyn.notebook_view import Shown, View
-from armdyn.tables import WIDTH, Column, Section, paragraph, render
+from armdyn.notebook_view import View
+from armdyn.result import Result
+from armdyn.tables import Column, Section
 
 Severity = Literal["invalid", "suspicious", "note"]
 SEVERITIES: tuple[Severity, ...] = ("invalid", "suspicious", "note")
@@ -61,14 +61,14 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkup(Shown):
+class Checkup(Result):
     """The findings on one robot, the worst first."""
 
     robot: str
     findings: tuple[Finding, ...]
 
     @property
-    def ok(self) -> bool:
+    def fine(self) -> bool:
         """True if no finding is invalid or suspicious; notes are allowed."""
         return all(finding.severity == "note" for finding in self.findings)
 
@@ -80,11 +80,7 @@ class Checkup(Shown):
         return ", ".join(parts).replace(" note", " notes" if count["note"] > 1 else " note") or "no issues found"
 
     def record(self) -> dict[str, Any]:
-        return {"robot": self.robot, "ok": self.ok, "findings": [finding.record() for finding in self.findings]}
-
-    def json(self) -> str:
-        """The findings as a JSON text."""
-        return json.dumps(self.record(), indent=2, ensure_ascii=False)
+        return {"robot": self.robot, "fine": self.fine, "findings": [finding.record() for finding in self.findings]}
 
     @property
     def notes(self) -> list[str]:
@@ -109,12 +105,7 @@ class Checkup(Shown):
     def _view(self) -> View:
         section = self.section()
         shown = (Section("Findings", section.columns, section.rows),) if section.rows else ()
-        return View(f"Check-up of {self.robot}", (self.summary, self.ok), sections=shown, notes=self.notes)
-
-    def __str__(self) -> str:
-        section = self.section()
-        text = render(section, WIDTH) if section.rows else section.title
-        return "\n".join([text, *(paragraph("-", note, 2) for note in self.notes)])
+        return View(f"Check-up of {self.robot}", (self.summary, self.fine), sections=shown, notes=self.notes)
 
 
 def _rows(findings: Sequence[Finding]) -> Iterable[tuple[str, str, str, str, str]]:

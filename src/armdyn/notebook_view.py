@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
+from armdyn.formula_lines import wrapped
 from armdyn.markup import html_table, html_text, latex_tables, latex_text, markdown_table, markdown_text
 from armdyn.tables import WIDTH, Section, paragraph, render
 
@@ -79,7 +80,8 @@ def text(view: View, width: int = WIDTH) -> str:
     head = [f"{view.title}{verdict}", *(paragraph(label, fact, indent, width) for label, fact in view.facts)]
     parts = ["\n".join(head)]
     for title, formulas in view.formulas:
-        parts.append("\n".join([title, *(formula.plain or formula.latex for formula in formulas)]))
+        lines = (wrapped(formula.plain, width) if formula.plain else formula.latex for formula in formulas)
+        parts.append("\n".join([title, *lines]))
     parts += [render(section, width) for section in (*view.sections, *view.details)]
     parts += ["\n".join(paragraph("-", note, 2, width) for note in view.notes)] if view.notes else []
     return "\n\n".join(parts)

@@ -33,3 +33,19 @@ class Result(Shown):
 
     def __str__(self) -> str:
         return text(self._view())
+
+
+class Source(Result):
+    """A result that can be a text in another language (LaTeX, a program), which shells then print as it is."""
+
+    __slots__ = ()
+
+    @property
+    def printed(self) -> bool:
+        """Whether the text itself is asked for, not the view."""
+        raise NotImplementedError
+
+    @property
+    def source(self) -> str:
+        """The text."""
+        raise NotImplementedError

@@ -257,6 +257,8 @@ def test_bad_input() -> None:
         prune(robot, "150%")
     with pytest.raises(ShapeError, match="tolerance"):
         prune(robot, [1.0, -1.0])
+    with pytest.raises(armdyn.ArmdynError, match="larger than 1"):
+        prune(robot, factor=1)
     with pytest.raises(ShapeError, match="q_range"):
         motion_box(robot, q_range=([0, 0], [-1, 1]))
     with pytest.raises(FeatureError):

@@ -15,7 +15,7 @@ JOBS = {
     "load": ("armdyn.load('panda')", 50, ()),
     "point_to_point": ("armdyn.point_to_point([0.0], [1.0], duration=1.0)", 40, ()),
     "certify": ("armdyn.certify(armdyn.load('planar2r'))", 150, ("flint",)),
-    "first torque": (TORQUE, 160, ("llvmlite",)),
+    "first torque": (TORQUE, 165, ("llvmlite",)),
 }
 """Job -> statement, most modules of armdyn, libraries it uses."""
 

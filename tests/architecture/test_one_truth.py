@@ -14,7 +14,7 @@ TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text(encoding=
          for path in sorted(SOURCE.rglob("*.py"))}  # fmt: skip
 
 HOMES = {
-    r"_?(joint_)?ranges?": {"robot/checkup.py"},  # the findings about ranges
+    r"_?(joint_)?ranges?": {"doctor/checkup.py"},  # the findings about ranges
     r"_?(position|velocity|torque|motion)_limits|_?STROKE|_?NO_LIMITS|CAREFUL|USUAL_RATES|MODERATE": {
         "robot/limits.py",
         "simulation/arguments.py",  # _torque_limits: reads the option, and asks robot/limits.py
@@ -58,7 +58,7 @@ def test_nobody_else_reads_the_limits_of_a_joint() -> None:
     """`joint.limits` and the limits of `joint.motor` are read where robots are described, checked and written, and in
     robot/limits.py; everybody else asks the latter. A log is compared with what its joint's file says.
     """
-    allowed = ("robot/", "formats/", "mechanics/coupling.py", "identification/checks.py")
+    allowed = ("robot/", "formats/", "mechanics/coupling.py", "doctor/")
     readers = set()
     for module, tree in TREES.items():
         for node in ast.walk(tree):

@@ -11,7 +11,7 @@ import armdyn
 from armdyn.browser.changes import compared, parameter_names, with_changed
 from armdyn.browser.equation_inspector import entry, entry_names, value_now
 from armdyn.browser.films import FASTEST, FRAMES, plan, track
-from armdyn.browser.live_simulation import COMPUTED, PD_GRAVITY, RELEASED, LiveSimulation, Setting
+from armdyn.browser.live_simulation import LAWS, RELEASED, LiveSimulation, Setting
 from armdyn.browser.panel_pages import (
     bodies_page,
     entry_page,
@@ -29,6 +29,7 @@ from armdyn.errors import ArmdynError
 from armdyn.formats import read
 from armdyn.mechanics.kinematics import link_poses
 from armdyn.robot.links import WORLD
+from armdyn.simulation import Experiment, LawChoice
 from armdyn.simulation.studies import scaled_masses
 from support.wheel import MISSING, wheel_files
 
@@ -241,10 +242,18 @@ def test_tracking_with_errors_of_the_model(planar: RobotQueries) -> None:
     wrong = track(planar, q0, q1, Setting(payload=5.0, heavier=0.2), duration=1.0)
     assert exact.fine and "°" in exact.words[1]
     assert np.abs(wrong.q[-1] - q1).max() > 10 * np.abs(exact.q[-1] - q1).max()
-    for name in (COMPUTED, PD_GRAVITY):
+    for name in LAWS[:2]:
         assert track(planar, q0, q1, Setting(name), duration=0.2).fine
     with pytest.raises(ArmdynError, match="heavier"):
         track(planar, q0, q1, Setting(heavier=-1.0))
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_same_words_build_the_law_of_an_experiment(planar: RobotQueries, name: str) -> None:
+    gains: dict[str, Any] = {} if name == RELEASED else {"frequency": 7.0, "damping_ratio": 0.8}
+    experiment = Experiment(law=LawChoice(name=name, gains=gains))
+    here = Setting(name, 7.0, 0.8).law(planar)
+    assert here.summary == experiment.arguments(planar.robot)["law"].summary
 
 
 def live(answers: RobotQueries, setting: Setting, q: Any) -> LiveSimulation:
@@ -267,7 +276,7 @@ def test_a_released_arm_keeps_its_energy(planar: RobotQueries) -> None:
 
 
 def test_the_hand_pulls_the_tool_and_the_law_brings_it_back(planar: RobotQueries) -> None:
-    running = live(planar, Setting(kp=25.0, kd=10.0), [-1.0, 0.5])
+    running = live(planar, Setting(frequency=5.0), [-1.0, 0.5])
     tool = planar.dyn.pose(running.q)[:3, 3]
     running.pull = tool + np.array([0.3, 0.1, 0.0])
     for _ in range(40):
@@ -285,8 +294,8 @@ def test_the_hand_pulls_the_tool_and_the_law_brings_it_back(planar: RobotQueries
 
 def test_the_model_error_is_seen_at_rest(planar: RobotQueries) -> None:
     """A law without integral leaves the error that its missing torque stands for: e = M^-1 (g_true - g) / kp."""
-    running = live(planar, Setting(kp=400.0, kd=40.0), [-1.0, 0.5])
-    running.change(Setting(kp=400.0, kd=40.0, heavier=0.1))
+    running = live(planar, Setting(frequency=20.0), [-1.0, 0.5])
+    running.change(Setting(frequency=20.0, heavier=0.1))
     for _ in range(40):
         running.advance(0.05)
     e = running.goal - running.q
@@ -300,7 +309,7 @@ def test_stops_hold_a_released_arm_and_a_wild_law_is_stopped(panda: RobotQueries
     for _ in range(20):
         running.advance(0.05)
     assert (running.q < panda.bounds[1] + 0.1).all() and (running.q > panda.bounds[0] - 0.1).all()
-    wild = live(panda, Setting(kp=1e5, kd=1e4), PANDA)
+    wild = live(panda, Setting(frequency=316.0, damping_ratio=16.0), PANDA)
     wild.goal = panda.start
     assert not all(wild.advance(0.05) for _ in range(5))
 
@@ -381,7 +390,7 @@ def test_links_of_robots_without_named_parameters_are_changed() -> None:
 def test_names_of_a_file_are_escaped(planar: RobotQueries) -> None:
     joints = [joint._replace(name=HOSTILE, torque=1e-9) for joint in planar.joints]
     loads = [load._replace(bodies={HOSTILE: 1.0}) for load in planar.loads(planar.start)]
-    checkup = planar.robot.checkup()
+    checkup = armdyn.check(planar.robot)
     pages = [
         torque_page(HOSTILE, joints, [1.0, 2.0], planar.start, True),
         bodies_page(loads),

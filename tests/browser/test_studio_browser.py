@@ -21,7 +21,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.browser import Studio, serve
+from armdyn.browser import Studio
+from armdyn.browser import studio as open_studio
 from armdyn.browser.access_control import COOKIE, MOST_CONNECTIONS, AccessControl
 from armdyn.browser.saved_state import read_address
 from armdyn.errors import ArmdynError, MissingExtra
@@ -47,13 +48,13 @@ def test_the_gate() -> None:
 def test_without_viser_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(MissingExtra, match="armdyn\\[studio\\]"):
-        serve(armdyn.load("pendulum"))
+        open_studio(armdyn.load("pendulum"))
 
 
 @pytest.fixture(scope="module")
 def studio() -> Iterator[Studio]:
     pytest.importorskip("viser", reason="viser is not installed: pip install armdyn[studio]")
-    running = serve(armdyn.load("planar2r"))
+    running = open_studio(armdyn.load("planar2r"))
     yield running
     running.stop()
 
@@ -86,7 +87,7 @@ def test_only_the_own_page_is_answered(studio: Studio) -> None:
 
 def test_a_port_in_use_is_reported(studio: Studio) -> None:
     with pytest.raises(ArmdynError, match="in use"):
-        serve(armdyn.load("pendulum"), studio.gate.port)
+        open_studio(armdyn.load("pendulum"), studio.gate.port)
 
 
 def test_idle_and_broken_connections_do_not_stop_it(studio: Studio) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from support.command import Run
 
 
@@ -14,17 +12,16 @@ def test_says_what_was_written_and_what_it_costs(run: Run, tmp_path: Path) -> No
     assert status == 0
     assert [line.split()[:4] for line in out.splitlines() if "mass_matrix" in line] == [["mass_matrix", "10", "9", "0"]]
     assert "forward_dynamics" not in out
-    assert out.count("Wrote ") == 5
+    assert out.count(str(tmp_path / "code")) == 5
     assert (tmp_path / "code" / "scara5_test.c").exists()
 
 
-@pytest.mark.parametrize(("language", "name"), [("python", "arm.py"), ("latex", "arm.tex"), ("jax", "arm_jax.py")])
-def test_languages(run: Run, tmp_path: Path, language: str, name: str) -> None:
+def test_parameters_stay_arguments(run: Run, tmp_path: Path) -> None:
     status, out, _ = run(
         "export",
         "scara5",
         "--to",
-        language,
+        "python",
         "--out",
         tmp_path,
         "--functions",
@@ -35,7 +32,7 @@ def test_languages(run: Run, tmp_path: Path, language: str, name: str) -> None:
     )
     assert status == 0
     assert "of parameters" in out
-    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert [path.name for path in tmp_path.iterdir()] == ["arm.py"]
 
 
 def test_errors_end_with_status_2(run: Run, tmp_path: Path) -> None:

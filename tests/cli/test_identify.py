@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,10 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Vec3
+from armdyn.doctor.log_case import with_gravity
 from armdyn.formats.patch import Page
-from armdyn.identification.evidence import with_gravity
+from armdyn.identification import Log, LogFormat, Processing
 from armdyn.identification.fit.calibration import with_zeros
-from armdyn.identification.log.log import Log
 from armdyn.robot import Placement
 from support.command import Run, plain
 from support.logs import rubbing, simulated
@@ -54,19 +55,17 @@ def test_log_in_robot_and_report_out(files: dict[str, Path], run: Run) -> None:
     options = ("--validation", files["other"], "--report", page, "--out", fitted)
     status, shown, _ = run("identify", files["arm"], files["log"], *options)
     assert status == 0
-    assert "Processing of the log" in shown and "Torques on held-out data" in shown and "Findings:" in shown
+    assert "on held-out data" in shown and "as .toml" in shown and "Torque errors by joint" in shown
+    assert len(shown.splitlines()) <= 60
     # The robot that was written predicts torques as the one that made the log does.
     rng = np.random.default_rng(0)
     q, qd, qdd = rng.uniform(-0.5, 0.5, (3, 50, ARM.n))
     exact = armdyn.compile(ARM).inverse_dynamics(q, qd, qdd)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", armdyn.ModelWarning)  # noise may make a small inertia negative
-        arm = armdyn.load(str(fitted))
-    found = armdyn.compile(arm).inverse_dynamics(q, qd, qdd)
+    found = armdyn.compile(armdyn.load(str(fitted))).inverse_dynamics(q, qd, qdd)
     assert np.linalg.norm(found - exact) < 0.02 * np.linalg.norm(exact)
     text = page.read_text(encoding="utf-8")
-    for chapter in ("Findings", "Processing of the log", "Base parameters", "Residuals", "Identifiability",
-                    "Measured and predicted torques", "Physical consistency"):  # fmt: skip
+    for chapter in ("Errors of what is delivered", "What changed", "Findings", "Processing of the log",
+                    "Base parameters", "Residuals", "Identifiability", "Measured and predicted torques"):  # fmt: skip
         assert chapter in text
     assert text.count("<svg") >= ARM.n  # torques of every joint, and residuals against what friction depends on
     assert "http" not in text.replace("http://www.w3.org", ""), "the page fetches something"
@@ -83,12 +82,12 @@ def test_the_users_own_urdf_file_gets_the_identified_values_and_nothing_else(fil
     text = own.read_text(encoding="utf-8").replace("</link>", f"{shapes}</link>")
     own.write_text(text, encoding="utf-8")
     _, shown, _ = run("identify", own, files["log"], "--out", new)
+    assert "torque error" in plain(shown) and (files["folder"] / "new.toml").exists()
     pages = [Page(path.read_text(encoding="utf-8")) for path in (own, new)]
     assert pages[1].original.count(shapes) == text.count(shapes) > 2
     identified = ("inertial", "mass", "inertia", "origin", "dynamics")
     before, after = ([(t.name, t.values) for t in page.root.walk() if t.name not in identified] for page in pages)
     assert before == after
-    assert "--- own.urdf" in shown and "\n-" in shown and "\n+" in shown
     rng = np.random.default_rng(0)
     q, qd, qdd = rng.uniform(-0.5, 0.5, (3, 50, ARM.n))
     with warnings.catch_warnings():
@@ -98,13 +97,30 @@ def test_the_users_own_urdf_file_gets_the_identified_values_and_nothing_else(fil
     assert np.linalg.norm(found - exact) < 0.05 * np.linalg.norm(exact)  # URDF has no offsets of friction
 
 
-def test_files_of_one_quantity_and_declarations(files: dict[str, Path], run: Run) -> None:
+def test_files_of_one_quantity_and_a_loggers_file(files: dict[str, Path], run: Run) -> None:
     folder = files["folder"]
     split = (f"q={folder / 'q.csv'}", f"tau={folder / 'tau.csv'}")
-    assert run("identify", files["arm"], *split, "--rate", 250).status == 0
-    status, out, _ = run("identify", files["arm"], *split, "--rate", 250, "--gains", -1, columns=NARROW)
+    logger = folder / "logger.toml"
+    logger.write_text("[log]\nrate = 250\n", encoding="utf-8")
+    assert run("identify", files["arm"], *split, "--format", logger).status == 0
+    logger.write_text("[log]\nrate = 250\ngains = -1\n[processing]\norder = 4\n", encoding="utf-8")
+    status, out, _ = run("identify", files["arm"], *split, "--format", logger, columns=NARROW)
     assert status == 1
     assert "riction would drive the joint" in plain(out)
+
+
+def test_a_loggers_file_is_checked_and_its_template_is_complete(files: dict[str, Path], run: Run) -> None:
+    logger = files["folder"] / "wrong.toml"
+    for text, words in (("[lgo]\n", "log"), ("[log]\nrates = 3\n", "rate"), ("[log]\nside = 'motr'\n", "motor")):
+        logger.write_text(text, encoding="utf-8")
+        status, _, err = run("identify", files["arm"], files["log"], "--format", logger)
+        assert status == 2 and words in err
+    status, template, _ = run("identify", "--print-template")
+    assert status == 0
+    known = [each.name for kind in (LogFormat, Processing) for each in fields(kind)]
+    assert re.findall(r"^# (\w+) = ", template, re.M) == known
+    logger.write_text(re.sub(r"^# (\w+ = [^.]*)$", r"\1", template, flags=re.M), encoding="utf-8")  # all defaults
+    assert run("identify", files["arm"], files["log"], "--format", logger).status == 0
 
 
 def test_doubts_are_status_1_and_said_in_words(files: dict[str, Path], run: Run) -> None:
@@ -118,9 +134,9 @@ def test_wrong_calls_are_status_2(files: dict[str, Path], run: Run) -> None:
     calls: tuple[tuple[object, ...], ...] = (
         (files["folder"] / "none.csv",),
         (log, "--report", "r.pdf"),
-        (log, "--unit", "deg"),
-        (log, "--method", "magic"),
-        (log, "--derivative", "magic"),
+        (log, "--format", "none.toml"),
+        (log, "--include", "magic"),
+        (log, "--validation", "1.5"),
     )
     for arguments in calls:
         status, _, err = run("identify", files["arm"], *arguments)
@@ -134,7 +150,7 @@ def test_columns_that_are_not_known_are_listed(files: dict[str, Path], run: Run)
     status, _, err = run("identify", files["arm"], log)
     assert status == 2
     assert "load_a" in err
-    assert "--column tau=" in plain(err)
+    assert "columns" in plain(err) and "--format" in plain(err)
 
 
 def test_zeros_and_gravity_are_estimated_and_then_no_findings(run: Run, tmp_path: Path) -> None:
@@ -147,7 +163,7 @@ def test_zeros_and_gravity_are_estimated_and_then_no_findings(run: Run, tmp_path
     log = written(tmp_path / "log.csv", simulated(with_zeros(tilted, shift), 21))
     arm.save(tmp_path / "arm.toml")
     out = tmp_path / "fit.json"
-    options = ("--zeros", ",".join(zeros), "--gravity", "--friction", "plain", "--out", out)
+    options = ("--zeros", ",".join(zeros), "--gravity", "--plain", "--out", out)
     status, shown, err = run("identify", tmp_path / "arm.toml", log, *options)
     assert status == 0, shown + err
     found = json.loads(out.read_text(encoding="utf-8"))["calibrated"]

@@ -16,13 +16,16 @@ def test_the_status_tells_whether_everything_is_explained(
     chapter = Chapter("truc", [Item("truc", "(1)", "one", lambda: Outcome("", (Check("agrees", True),)))])
     monkeypatch.setattr("armdyn.texts.running.chapters", lambda: {"truc": chapter})
     monkeypatch.setattr("armdyn.texts.running.chapter_of", lambda source: chapter)
-    (tmp_path / "index.html").write_text("of all texts")
-    status, out, _ = run("reproduce", "truc", "--out", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    pages = tmp_path / "out" / "reproduce"
+    pages.mkdir(parents=True)
+    (pages / "index.html").write_text("of all texts")
+    status, out, _ = run("reproduce", "truc")
     assert status == 0
     assert "1 same" in out
-    assert (tmp_path / "truc.html").exists()
-    assert (tmp_path / "index.html").read_text() == "of all texts", "one text has a page of its own"
+    assert (pages / "truc.html").exists()
+    assert (pages / "index.html").read_text() == "of all texts", "one text has a page of its own"
     chapter.items.append(Item("truc", "(2)", "two", lambda: Outcome("", (Check("three is not four", False),))))
-    status, out, _ = run("reproduce", "--out", tmp_path, "--force")
+    status, out, _ = run("reproduce", "--force")
     assert status == 1
     assert "Truc (2): Differs: three is not four." in out

@@ -4,29 +4,63 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import armdyn
 from armdyn.cli import VERBS
 from armdyn.notebook_view import text
 from armdyn.result import Result
+from armdyn.speed import measuring
 from support.command import Run
+from support.logs import rubbing, simulated
 
 NAMES = [verb.__name__ for verbs in VERBS.values() for verb in verbs]
 CASES: dict[str, tuple[str, ...]] = {
-    "analyse": ("planar3r", "--tau-max", "120,60,20", "--map", "payload", "--points", "3"),
+    "analyse": ("planar3r", "--tau-max", "120,60,20", "--map", "gravity", "--over", "shoulder,elbow"),
+    "bench": ("pendulum", "--quick"),
     "certify": ("planar2r", "--points", "1"),
+    "check": ("broken.toml",),
     "cite": ("puma560",),
     "compare": ("pendulum", "--coriolis"),
+    "derive": ("planar2r",),
+    "evaluate": ("planar2r", "--at", "0.3,20deg", "--qd", "1,1", "--qdd", "0,0.5"),
+    "excite": ("planar2r", "design.toml", "--period", "4", "--seconds", "1"),
+    "explain": ("planar2r", "scara5"),
+    "export": ("planar2r", "--functions", "gravity,pose"),
+    "fix": ("broken.toml",),
     "formulations": (),
-    "prune": ("planar2r", "--tolerance", "5%", "--rank"),
+    "identifiable": ("planar2r",),
+    "identify": ("arm.toml", "log.csv"),
+    "payload": ("arm.toml", "log.csv", "loaded.csv"),
+    "plan": ("planar2r", "--from", "0,0", "--to", "1,1", "--duration", "1"),
+    "prune": ("planar2r", "--tolerance", "5%"),
+    "reproduce": ("milicevic",),
     "robots": (),
+    "share": ("planar2r",),
     "show": ("scara5", "--dh", "modified"),
+    "simulate": ("planar2r", "--law", "pid", "--duration", "0.1"),
+    "study": ("pendulum",),
+    "sweep": ("planar2r", "--vary", "payload=0,1"),
 }
-"""Verb -> arguments of a quick command; every verb under `@verb` has an entry."""
+"""Verb -> arguments of a quick command; the files are those of `files`."""
+ELSEWHERE = {
+    "stiffness": "identification/test_elastic_fit.py",  # its log takes a simulation of elastic joints
+    "studio": "browser/test_studio_browser.py",  # it runs until it is stopped
+}
+"""Verbs whose commands are run in other tests."""
+BROKEN = """
+name = "broken"
+[[joint]]
+name = "turn"
+a = 0.4
+mass = -2.0
+inertia = [0.01, 0, 0, 0.01, 0, 0.05]
+"""
 WIDE = 2000
 """Columns of a terminal on which nothing is folded."""
 
@@ -58,11 +92,34 @@ def finite(record: Any) -> Any:
     return None if isinstance(record, float) and not math.isfinite(record) else record
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a broken robot, an arm, its logs with and without a payload, and a design of an excitation."""
+    folder = tmp_path_factory.mktemp("files")
+    arm = rubbing("planar3r")
+    arm.save(folder / "arm.toml")
+    (folder / "broken.toml").write_text(BROKEN, encoding="utf-8")
+    (folder / "design.toml").write_text("[harmonics]\ncount = 2\n[search]\nstarts = 1\n", encoding="utf-8")
+    for name, robot in (("log", arm), ("loaded", arm.with_payload(1.5, (0.0, 0.05, 0.0)))):
+        log = simulated(robot, 0, torque_noise=0.005)
+        heads = ["t", *(f"{kind}{j + 1}" for kind in ("q", "tau") for j in range(log.n))]
+        table = np.column_stack([log.t, log.q, log.tau])
+        np.savetxt(folder / f"{name}.csv", table, delimiter=",", header=",".join(heads), comments="", fmt="%.12g")
+    return folder
+
+
+def test_every_verb_is_run() -> None:
+    assert sorted([*CASES, *ELSEWHERE]) == sorted(NAMES)
+    for place in ELSEWHERE.values():
+        assert (Path(__file__).parents[1] / place).exists()
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_command_prints_what_the_result_holds(
-    name: str, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    name: str, run: Run, monkeypatch: pytest.MonkeyPatch, files: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(files)
+    monkeypatch.setattr(measuring, "QUICK", replace(measuring.QUICK, sizes=(16,), rounds=1, turn=1e-5, compared=4))
     function, results = getattr(armdyn, name), []
 
     def recorded(*args: Any, **options: Any) -> Any:
@@ -77,6 +134,7 @@ def test_the_command_prints_what_the_result_holds(
     assert missing(result, out) == []
     assert missing(result, text(result._view(), WIDE)) == []
     assert str(result) == text(result._view())
-    status, out, err = run(name, *CASES[name], "--json", *(["--force"] if "Written" in out else []))
+    writes = any(word in out for word in ("Written", "report.html"))
+    status, out, err = run(name, *CASES[name], "--json", *(["--force"] if writes else []))
     assert status == (0 if results[-1].fine else 1), err
     assert json.loads(out) == finite(json.loads(json.dumps(results[-1].record())))

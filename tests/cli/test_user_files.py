@@ -69,7 +69,7 @@ ABSURD = {
     "chunk": ("sweep", "planar2r", "--vary", "l2=0.2,0.3", "--chunk", str(-(10**30))),
     "points": ("certify", "planar2r", "--points", str(10**12)),
     "no points": ("certify", "planar2r", "--points", "0"),
-    "time step": ("simulate", "pendulum", "--dt", "1e-12"),
+    "time step": ("simulate", "pendulum", "--set", "solver.dt=1e-12"),
     "far": ("plan", "planar2r", "--from", "1e308,0", "--to", "1,1"),
     "map": ("analyse", "planar2r", "--map", "manipulability", "--points", str(10**9)),
 }

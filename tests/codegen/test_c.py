@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.codegen import DEFAULT, model, write
+from armdyn.codegen import DEFAULT, export, model
 from armdyn.codegen.c_source import header, source
 from armdyn.codegen.functions import PARAMETERS, Model, applicable
 from armdyn.codegen.reference_vectors import TOLERANCE, reference, states
@@ -35,7 +35,7 @@ def build(folder: Path, name: str, compiler: str, *flags: str) -> Path:
 @pytest.mark.parametrize("parameters", [False, True], ids=["numbers", "parameters"])
 def test_compiles_strictly_and_passes_its_vectors(robot: Robot, parameters: bool, tmp_path: Path) -> None:
     functions = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "pose") if parameters else DEFAULT
-    paths = write(robot, "c", tmp_path, functions, "arm", parameters=parameters)
+    paths = export(robot, "c", functions, "arm", parameters=parameters).save(tmp_path)
     assert [path.name for path in paths] == ["arm.h", "arm.c", "arm_test.c", "CMakeLists.txt", "README.txt"]
     for compiler in COMPILERS:
         program = build(tmp_path, "arm", compiler, *STRICT)
@@ -46,7 +46,7 @@ def test_compiles_strictly_and_passes_its_vectors(robot: Robot, parameters: bool
 
 @needs_compiler
 def test_the_test_program_notices_an_error(tmp_path: Path) -> None:
-    write(armdyn.load("scara5"), "c", tmp_path, ["inverse_dynamics"])
+    export(armdyn.load("scara5"), "c", ["inverse_dynamics"]).save(tmp_path)
     text = (tmp_path / "scara5.c").read_text()
     wrong = text.replace("9.81", "9.82", 1)
     assert wrong != text
@@ -58,7 +58,7 @@ def test_the_test_program_notices_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="no C++ compiler on this machine")
 def test_is_cpp_too_and_links_with_c(tmp_path: Path) -> None:
-    write(armdyn.load("scara5"), "c", tmp_path, prefix="arm")
+    export(armdyn.load("scara5"), "c", prefix="arm").save(tmp_path)
     strict = ("-Wall", "-Wextra", "-Werror", "-pedantic")
     done = run("g++", "-x", "c++", *strict, "arm.c", "arm_test.c", "-o", "both", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -70,7 +70,7 @@ def test_is_cpp_too_and_links_with_c(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not (shutil.which("cmake") and COMPILERS), reason="no CMake or no compiler on this machine")
 def test_cmake_builds_and_tests(tmp_path: Path) -> None:
-    write(armdyn.load("scara5"), "c", tmp_path, ["gravity", "pose"])
+    export(armdyn.load("scara5"), "c", ["gravity", "pose"]).save(tmp_path)
     assert run("cmake", "-B", "build", cwd=tmp_path).returncode == 0
     assert run("cmake", "--build", "build", cwd=tmp_path).returncode == 0
     done = run("ctest", "--test-dir", "build", cwd=tmp_path)
@@ -104,7 +104,7 @@ def test_equals_mechanics(robot: Robot, made: Model, tmp_path: Path) -> None:
 @needs_compiler
 def test_a_result_may_overlap_an_argument(tmp_path: Path) -> None:
     robot = armdyn.load("panda")
-    write(robot, "c", tmp_path, ["inverse_dynamics"], "arm")
+    export(robot, "c", ["inverse_dynamics"], "arm").save(tmp_path)
     assert run(COMPILERS[0], "-O2", "-shared", "-fPIC", "arm.c", "-lm", "-o", "a.so", cwd=tmp_path).returncode == 0
     call = ctypes.CDLL(str(tmp_path / "a.so")).arm_inverse_dynamics
     call.restype = None
@@ -168,7 +168,7 @@ def check_operations(made: Model) -> None:
 
 @pytest.mark.skipif(not (shutil.which("valgrind") and COMPILERS), reason="no valgrind or no compiler on this machine")
 def test_memory_is_clean(tmp_path: Path) -> None:
-    write(armdyn.load("scara5"), "c", tmp_path)
+    export(armdyn.load("scara5"), "c").save(tmp_path)
     program = build(tmp_path, "scara5", COMPILERS[0], "-std=c99", "-g")
     done = run("valgrind", "--error-exitcode=9", "--leak-check=full", program, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -190,7 +190,7 @@ def test_parameters_are_arguments() -> None:
 @needs_compiler
 def test_elastic_joints_pass_their_vectors(tmp_path: Path) -> None:
     """The doubled model: links and motors in every array, named in the header."""
-    write(ROBOTS["elastic"](), "c", tmp_path, (*DEFAULT, "springs", "friction"), "arm")
+    export(ROBOTS["elastic"](), "c", (*DEFAULT, "springs", "friction"), "arm").save(tmp_path)
     text = (tmp_path / "arm.h").read_text()
     assert "#define ARM_JOINTS 4" in text and "motor, revolute" in text
     done = run(build(tmp_path, "arm", COMPILERS[0], *STRICT), cwd=tmp_path)
@@ -205,7 +205,7 @@ def test_all_functions_of_a_closed_chain(name: str, tmp_path: Path) -> None:
     robot = armdyn.load(name)
     functions = applicable(robot)
     assert set(functions) == set(QUANTITIES) - set(HESSIANS)  # second derivatives of closed chains are refused
-    write(robot, "c", tmp_path, functions, "arm")
+    export(robot, "c", functions, "arm").save(tmp_path)
     done = run(build(tmp_path, "arm", COMPILERS[0], "-std=c99"), cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count(" pass ") == len(functions)

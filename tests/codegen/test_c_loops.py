@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.codegen import DEFAULT, Model, model, write
+from armdyn.codegen import DEFAULT, Model, export, model
 from armdyn.codegen.c_source import header, source, stack_bytes
 from armdyn.codegen.export_files import model_for, texts
 from armdyn.codegen.functions import applicable
@@ -43,7 +43,7 @@ def test_loops_pass_the_vectors(name: str, tmp_path: Path) -> None:
     functions = functions or tuple(each for each in applicable(robot) if each not in straight)
     made = model(robot, functions, loops=True)
     assert sum(function.loops is not None for function in made.functions) >= len(functions) - 3  # springs, friction
-    write(robot, "c", tmp_path, functions, "arm", loops=True)
+    export(robot, "c", functions, "arm", loops=True).save(tmp_path)
     for compiler in COMPILERS:
         done = run(compiler, *STRICT, "arm.c", "arm_test.c", "-lm", "-o", "t", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
@@ -91,7 +91,7 @@ def test_what_a_language_does_not_have_is_an_error(to: str, robot: str, options:
 @pytest.mark.parametrize("loops", [False, True])
 def test_numbers_of_32_bits(loops: bool, tmp_path: Path) -> None:
     functions = ("inverse_dynamics", "forward_dynamics", "pose")
-    write(armdyn.load("ur5"), "c", tmp_path, functions, "arm", loops=loops, real="float")
+    export(armdyn.load("ur5"), "c", functions, "arm", loops=loops, real="float").save(tmp_path)
     assert "double" not in (tmp_path / "arm.c").read_text() + (tmp_path / "arm.h").read_text()
     for compiler in COMPILERS:
         flags = (*STRICT, "-Wdouble-promotion", "-Wfloat-conversion")

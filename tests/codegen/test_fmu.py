@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.codegen import c_source, write
+from armdyn.codegen import c_source, export
 from armdyn.codegen.export_files import model_for
 from armdyn.codegen.fmu_source import PAYLOAD, prepared
 from armdyn.control.base import Law
@@ -72,7 +72,7 @@ def test_vectors(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """The exported test, as a user runs it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CMAKE_BUILD_PARALLEL_LEVEL", "1")
-    paths = write(ROBOTS[name][0](), "fmu", tmp_path, prefix="arm")
+    paths = export(ROBOTS[name][0](), "fmu", prefix="arm").save(tmp_path)
     ran = run(sys.executable, "arm_fmu_test.py", cwd=tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.count(" pass ") == len(paths) - 2 == 2
@@ -131,7 +131,7 @@ def test_the_plant_moves_as_the_library_s(name: str, tmp_path: Path, monkeypatch
     robot = ROBOTS[name][0]()
     if name == "free_tree":
         robot = robot.without("friction")  # dry friction jumps: integrators differ there
-    (path, *_) = write(robot, "fmu", tmp_path, ["forward_dynamics"], "arm")
+    (path, *_) = export(robot, "fmu", ["forward_dynamics"], "arm").save(tmp_path)
     folder = built(path)
     rng = np.random.default_rng(4)
     home = robot.neutral if robot.compounds or robot.constrained else np.array([0.0, -0.3, 0.2, -1.8, 0.1, 1.5, 0.4])
@@ -171,7 +171,7 @@ def test_the_payload_is_tunable_while_it_runs(tmp_path: Path) -> None:
     from fmpy.fmi3 import FMU3Slave
 
     robot = armdyn.load("planar2r")
-    (path, *_) = write(robot, "fmu", tmp_path, ["forward_dynamics"], "arm")
+    (path, *_) = export(robot, "fmu", ["forward_dynamics"], "arm").save(tmp_path)
     folder = built(path)
     known = fmpy.read_model_description(folder)
     places = {v.name: v.valueReference for v in known.modelVariables}
@@ -203,7 +203,7 @@ def test_errors_are_said(tmp_path: Path) -> None:
     from fmpy.fmi1 import FMICallException
     from fmpy.fmi3 import FMU3Model
 
-    (path, *_) = write(armdyn.load("planar2r"), "fmu", tmp_path, ["inverse_dynamics"], "arm")
+    (path, *_) = export(armdyn.load("planar2r"), "fmu", ["inverse_dynamics"], "arm").save(tmp_path)
     folder = built(path)
     known = fmpy.read_model_description(folder)
     messages: list[str] = []
@@ -229,7 +229,7 @@ def test_errors_are_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("parameters", [False, True])
 def test_hostile_names(hostile: Robot, parameters: bool, tmp_path: Path) -> None:
-    paths = write(hostile, "fmu", tmp_path, parameters=parameters)
+    paths = export(hostile, "fmu", parameters=parameters).save(tmp_path)
     for path in paths[:2]:
         folder = Path(built(path))
         with zipfile.ZipFile(path) as archive:
@@ -259,8 +259,8 @@ def test_hostile_names(hostile: Robot, parameters: bool, tmp_path: Path) -> None
 
 def test_units_of_mixed_joints_and_the_same_bytes_twice(tmp_path: Path) -> None:
     robot = armdyn.load("scara5")
-    first, *_ = write(robot, "fmu", tmp_path / "a", ["inverse_dynamics"], "arm")
-    second, *_ = write(robot, "fmu", tmp_path / "b", ["inverse_dynamics"], "arm")
+    first, *_ = export(robot, "fmu", ["inverse_dynamics"], "arm").save(tmp_path / "a")
+    second, *_ = export(robot, "fmu", ["inverse_dynamics"], "arm").save(tmp_path / "b")
     assert first.read_bytes() == second.read_bytes()
     units = {v.name: v.unit for v in fmpy.read_model_description(str(first)).modelVariables}
     kinds = {joint.name: joint.kind for joint in robot.joints}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.codegen import DEFAULT, model, write
+from armdyn.codegen import DEFAULT, export, model
 from armdyn.codegen.export_files import texts
 from armdyn.codegen.reference_vectors import TOLERANCE, states, vectors
 from armdyn.dynamics.quantities import QUANTITIES
@@ -26,7 +26,7 @@ FUNCTIONS = tuple(name for name, row in QUANTITIES.items() if "free_joints" in r
 @needs_compiler
 def test_c(tmp_path: Path) -> None:
     functions = (*DEFAULT, "inverse_dynamics_derivatives", "centroidal_momentum")
-    write(floating(), "c", tmp_path, functions, "arm")
+    export(floating(), "c", functions, "arm").save(tmp_path)
     assert "shoulder qz" in " ".join((tmp_path / "arm.h").read_text().replace("*", " ").split())
     done = run("gcc", *STRICT, "arm.c", "arm_test.c", "-lm", "-o", "test", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

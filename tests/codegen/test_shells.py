@@ -18,7 +18,7 @@ import pytest
 
 import armdyn
 from armdyn.algebra.ops import cos, exp, sign, sin, sqrt
-from armdyn.codegen import write
+from armdyn.codegen import export
 from armdyn.codegen.wasm_module import Code, module
 from armdyn.graph import Graph, symbol
 from armdyn.graph.program import straight_line
@@ -78,7 +78,7 @@ def test_c(shell: tuple[Robot, list[str]], tmp_path: Path) -> None:
     """With all compilers; the chain of 30 joints as loops, in a few more functions."""
     robot, functions = shell
     functions = [*functions, "forward_dynamics", "mass_matrix", "jacobian"] if robot.n == 30 else functions
-    write(robot, "c", tmp_path, functions, "arm")
+    export(robot, "c", functions, "arm").save(tmp_path)
     for compiler in COMPILERS:
         done = run(compiler, "-std=c99", "arm.c", "arm_test.c", "-lm", "-o", compiler, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
@@ -89,7 +89,7 @@ def test_c(shell: tuple[Robot, list[str]], tmp_path: Path) -> None:
 
 @needs_cpp
 def test_cpp(shell: tuple[Robot, list[str]], tmp_path: Path) -> None:
-    write(shell[0], "cpp", tmp_path, shell[1], "arm")
+    export(shell[0], "cpp", shell[1], "arm").save(tmp_path)
     done = run(*CPP, *([f"-I{EIGEN}"] if EIGEN.exists() else []), "arm_test.cpp", "-o", "t", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     ran = run(tmp_path / "t", cwd=tmp_path)
@@ -99,7 +99,7 @@ def test_cpp(shell: tuple[Robot, list[str]], tmp_path: Path) -> None:
 
 @needs_octave
 def test_octave(shell: tuple[Robot, list[str]], tmp_path: Path) -> None:
-    write(shell[0], "matlab", tmp_path, shell[1], "arm")
+    export(shell[0], "matlab", shell[1], "arm").save(tmp_path)
     ran = run("octave-cli", "--no-init-file", "--quiet", "--eval", "arm_test", cwd=tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert_passed(ran.stdout, shell[1])
@@ -107,7 +107,7 @@ def test_octave(shell: tuple[Robot, list[str]], tmp_path: Path) -> None:
 
 @needs_octave
 def test_octave_class_parameters_and_wrong_sizes(tmp_path: Path) -> None:
-    write(armdyn.load("scara5"), "matlab", tmp_path, ["gravity"], "arm", parameters=True)
+    export(armdyn.load("scara5"), "matlab", ["gravity"], "arm", parameters=True).save(tmp_path)
     program = """
         assert(arm.gravity(zeros(5, 1)), arm_gravity(zeros(5, 1)));
         heavy = arm_parameters() * 2;
@@ -121,7 +121,7 @@ def test_octave_class_parameters_and_wrong_sizes(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("mkoctfile"), reason="mkoctfile (Debian: liboctave-dev) is not installed")
 def test_mex(tmp_path: Path) -> None:
-    write(armdyn.load("scara5"), "matlab", tmp_path, ["mass_matrix", "inverse_dynamics_derivatives"], "arm")
+    export(armdyn.load("scara5"), "matlab", ["mass_matrix", "inverse_dynamics_derivatives"], "arm").save(tmp_path)
     made = run("mkoctfile", "--mex", "arm_mex.c", "arm.c", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     program = """
@@ -141,7 +141,7 @@ def test_mex(tmp_path: Path) -> None:
 @needs_cpp
 @pytest.mark.parametrize("parameters", [False, True])
 def test_hostile_names_in_cpp(hostile: Robot, parameters: bool, tmp_path: Path) -> None:
-    (path, *_) = write(hostile, "cpp", tmp_path, parameters=parameters)
+    (path, *_) = export(hostile, "cpp", parameters=parameters).save(tmp_path)
     done = run(*CPP, f"{path.stem}_test.cpp", "-o", "t", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert run(tmp_path / "t", cwd=tmp_path).returncode == 0
@@ -150,7 +150,7 @@ def test_hostile_names_in_cpp(hostile: Robot, parameters: bool, tmp_path: Path) 
 @needs_octave
 @pytest.mark.parametrize("parameters", [False, True])
 def test_hostile_names_in_octave(hostile: Robot, parameters: bool, tmp_path: Path) -> None:
-    (path, *_) = write(hostile, "matlab", tmp_path, parameters=parameters)
+    (path, *_) = export(hostile, "matlab", parameters=parameters).save(tmp_path)
     command = f"{path.stem}_test; numel({path.stem}.joints)"
     ran = run("octave-cli", "--no-init-file", "--quiet", "--eval", command, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
@@ -162,7 +162,7 @@ def test_hostile_names_in_octave(hostile: Robot, parameters: bool, tmp_path: Pat
 
 @needs_node
 def test_wasm(shell: tuple[Robot, list[str]], tmp_path: Path) -> None:
-    write(shell[0], "wasm", tmp_path, shell[1], "arm")
+    export(shell[0], "wasm", shell[1], "arm").save(tmp_path)
     ran = run("node", "arm_test.mjs", cwd=tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert_passed(ran.stdout, shell[1])
@@ -194,7 +194,7 @@ def test_wasm_in_a_browser(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
     """The exported test as a module of a page, served by this machine to itself."""
     monkeypatch.chdir(tmp_path)
     make, functions = ROBOTS[name]
-    write(make(), "wasm", tmp_path, functions, "arm")
+    export(make(), "wasm", functions, "arm").save(tmp_path)
     (tmp_path / "page.html").write_text(IN_A_PAGE)
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -207,7 +207,7 @@ def test_wasm_in_a_browser(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 @needs_node
 def test_wasm_notices_an_error_and_wrong_input(tmp_path: Path) -> None:
-    write(armdyn.load("scara5"), "wasm", tmp_path, ["gravity"], "arm")
+    export(armdyn.load("scara5"), "wasm", ["gravity"], "arm").save(tmp_path)
     path = tmp_path / "arm_test.mjs"
     text = path.read_text()
     number = next(x for x in re.findall(r"-?\d+\.\d{6,}", text.partition('"outputs"')[2]))
@@ -226,7 +226,7 @@ def test_wasm_notices_an_error_and_wrong_input(tmp_path: Path) -> None:
 @needs_node
 @pytest.mark.parametrize("parameters", [False, True])
 def test_hostile_names_in_wasm(hostile: Robot, parameters: bool, tmp_path: Path) -> None:
-    (path, *_) = write(hostile, "wasm", tmp_path, parameters=parameters)
+    (path, *_) = export(hostile, "wasm", parameters=parameters).save(tmp_path)
     ran = run("node", f"{path.stem}_test.mjs", cwd=tmp_path)
     assert "all passed" in ran.stdout, ran.stderr
 

@@ -255,6 +255,6 @@ def test_gains_that_cannot_be() -> None:
     with pytest.raises(ArmdynError, match="kd is missing"):
         analyse_gains(100)
     with pytest.raises(ArmdynError, match="not linear"):
-        analyse_gains(PDGravity(dyn, 1, 1))
+        analyse_gains(Feedforward(dyn, 1, 1))
     with pytest.raises(AttributeError):
         ComputedTorque(dyn, 1, 1).kp = 2  # type: ignore[misc]

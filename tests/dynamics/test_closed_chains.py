@@ -7,7 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.dynamics.quantities import QUANTITIES
-from armdyn.errors import NotApplicable
+from armdyn.errors import NotApplicable, PhysicsError
 from armdyn.graph import identical, symbols
 from armdyn.mechanics import closed_chain, kinematics
 from armdyn.robot import Robot
@@ -127,3 +127,22 @@ def test_motions_of_closed_chains(name: str) -> None:
     assert 0.95 * 3000 < np.abs(tau).max() < 3000 * (1 + 1e-6)
     run = armdyn.simulate(robot, armdyn.ComputedTorque(dyn, 100, 20), motion)
     assert np.abs(run.error).max() < 5e-4  # accelerations jump by 6 rad/s^2 within steps of 1 ms
+
+
+@pytest.mark.filterwarnings("ignore:.*too many to compile")
+def test_a_configuration_that_cannot_be_assembled_is_an_error_that_names_the_loop() -> None:
+    """Of every quantity that depends on it, by machine code and by NumPy, and in every way to call it."""
+    robot = armdyn.load("stewart")
+    dyn = armdyn.compile(robot)
+    home = np.array([float(joint.home) for joint in robot.joints])
+    apart = home + 5.0 * np.eye(robot.n)[0]  # a leg that is far too long
+    known = [name for name, row in QUANTITIES.items() if "q" in row.inputs and set(robot.features) <= row.takes]
+    for name in known:
+        if name == "springs" or name.startswith("forward_dynamics_"):  # no springs; graphs that take long
+            continue
+        function, rest = getattr(dyn, name), [np.zeros(robot.n)] * (len(QUANTITIES[name].inputs) - 1)
+        for given in (apart, apart.tolist(), np.stack([home, apart])):
+            with pytest.raises(PhysicsError, match=r"loop 'ball1'.* cannot be closed"):
+                function(given, *rest)
+        for result in np.atleast_1d(function(home, *rest)):
+            assert np.isfinite(result).all()

@@ -183,8 +183,6 @@ def test_what_cannot_be_compiled(robot: Robot) -> None:
         armdyn.compile(robot.locked(dict.fromkeys((joint.name for joint in robot.joints), 0.0)))
     with pytest.raises(ArmdynError, match="given '.*armdyn.load"):
         armdyn.compile("ur5")  # type: ignore[arg-type]
-    with pytest.raises(UnknownName, match="composite"):
-        armdyn.compile(robot, forward="compsite")  # type: ignore[arg-type]
 
 
 # The object -------------------------------------------------------------------------------------------------------

@@ -11,10 +11,10 @@ import pytest
 import armdyn
 from armdyn.algebra import Vec3
 from armdyn.dynamics.model_choice import cheapest_views, cost, grouped_view
-from armdyn.dynamics.programs import Interpreted, Split, _columns
+from armdyn.dynamics.programs import _columns, concatenated
 from armdyn.graph import trace
-from armdyn.kernels import build
-from armdyn.mechanics import gim_christoffel, kinematics, newton_euler
+from armdyn.kernels import Composite, Kernel, build, interpreted
+from armdyn.mechanics import composite_body, gim_christoffel, kinematics, newton_euler
 from armdyn.robot import Robot
 from armdyn.robot.parts import Placement
 
@@ -154,18 +154,18 @@ def test_operations(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_lean_robots_never_cost_more(seed: int) -> None:
+def test_lean_robots_never_cost_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     robot = armdyn.random_robot(seed, 4, convention="free", skew=seed % 2 == 0)
-    assert cost(armdyn.compile(robot).operations("inverse_dynamics")) <= cost(
-        armdyn.compile(robot, group=False).operations("inverse_dynamics")
-    )
+    lean = cost(armdyn.compile(robot).operations("inverse_dynamics"))
+    monkeypatch.setattr("armdyn.dynamics.model_choice.grouped_view", lambda robot: robot)
+    assert lean <= cost(armdyn.compile(robot).operations("inverse_dynamics"))
 
 
 def test_a_skew_base_costs_little() -> None:
     """The world is turned to suit the first joint; wrenches and poses stay in the user's."""
     upright = armdyn.load("panda").without("friction", "rotors")
     skew = replace(upright, base=Placement(Vec3(0.1, 0.2, 0.3), Vec3(0.3, -0.7, 1.1)))
-    views = cheapest_views(skew, group=True)
+    views = cheapest_views(skew, {})
 
     def count(robot: Robot) -> int:
         sizes = dict.fromkeys(("q", "qd", "qdd"), 7)
@@ -181,13 +181,12 @@ def test_a_skew_base_costs_little() -> None:
         assert relative(found, newton_euler.inverse_dynamics(skew, *values)) < 1e-12
 
 
-def test_articulated_bodies_for_long_chains() -> None:
+def test_articulated_bodies_for_long_chains(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"type": "revolute", "a": 0.1, "alpha": ("pi/2", "-pi/2")[i % 2], "mass": 1.0} for i in range(16)]
     robot = Robot.from_dh(rows)
-    auto, composite = (
-        armdyn.compile(robot, forward=way).operations("forward_dynamics") for way in ("auto", "composite")
-    )
-    assert cost(auto) < cost(composite)
+    auto = armdyn.compile(robot).operations("forward_dynamics")
+    monkeypatch.setattr("armdyn.dynamics.graphs._forward_formulations", lambda source: [composite_body])
+    assert cost(auto) < cost(armdyn.compile(robot).operations("forward_dynamics"))
 
 
 def test_long_chains_compose_the_derivatives_of_forward_dynamics(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,8 +212,8 @@ def test_split_and_interpreted_programs_agree_with_one_kernel(monkeypatch: pytes
     whole = build(graph)
     parts = _columns(graph, 2)
     assert parts is not None
-    split = Split(tuple(build(part) for part in parts), 2, graph.operations)
-    slow = Interpreted(graph)
+    split = Composite(tuple(build(part) for part in parts), concatenated, graph.operations)
+    slow = interpreted(graph)
     for batch in ((), (5,), (2, 3)):
         values = np.random.default_rng(1).uniform(-2, 2, (3, *batch, 3))
         for one, other, third in zip(whole(*values), split(*values), slow(*values), strict=True):
@@ -229,7 +228,8 @@ def test_split_and_interpreted_programs_agree_with_one_kernel(monkeypatch: pytes
     from armdyn.dynamics import programs
 
     monkeypatch.setattr(programs, "LARGEST", graph.operations.total - 1)
-    assert isinstance(programs.program(graph, "long", cache=True), Split)
+    assert isinstance(programs.program(graph, "long", cache=True), Composite)
     monkeypatch.setattr(programs, "LARGEST", 10)
     with pytest.warns(programs.SlowCode, match="too many to compile"):
-        assert isinstance(programs.program(graph, "longest", cache=True), Interpreted)
+        longest = programs.program(graph, "longest", cache=True)
+    assert isinstance(longest, Kernel) and not longest.record.image

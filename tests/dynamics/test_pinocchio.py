@@ -18,6 +18,7 @@ import pytest
 import armdyn
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
 from armdyn.graph import Graph
+from armdyn.mechanics import articulated_body, composite_body
 from armdyn.robot import Robot
 from support import pinocchio_model
 from support.limits import FULL
@@ -179,10 +180,15 @@ def random_robot(seed: int) -> Robot:
 
 
 @pytest.mark.parametrize("seed", range(100 if FULL else 12))
-def test_graphs_of_random_robots(seed: int) -> None:
+def test_graphs_of_random_robots(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By each formulation of forward dynamics, and without grouped parameters, too."""
     robot = random_robot(seed)
-    forward: Any = ("auto", "composite", "articulated")[seed % 3]
-    dyn = armdyn.compile(robot, forward=forward, group=seed % 5 != 4)
+    if seed % 3:
+        ways = [(composite_body, articulated_body)[seed % 3 - 1]]
+        monkeypatch.setattr("armdyn.dynamics.graphs._forward_formulations", lambda source: ways)
+    if seed % 5 == 4:
+        monkeypatch.setattr("armdyn.dynamics.model_choice.grouped_view", lambda robot: robot)
+    dyn = armdyn.compile(robot)
     names = COMPARED if robot.n < 7 or FULL else [name for name in COMPARED if name not in LARGE]
     compare(robot, lambda name: evaluated(dyn.graph(name)), names, seed)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -35,15 +36,17 @@ elastic = {stiffness = "k", damping = 0.5, viscous = 0.1}
 
 
 def test_one_joint_by_hand() -> None:
-    """(I + m l^2) qdd + m g l cos q + k (q - theta) = 0, J thetadd + k (theta - q) = tau. Khalil (7.35)"""
+    """(I + m l^2) qdd + m g l cos q + k (q - theta) + d (qd - thetad) = 0, J thetadd + ... = tau. Khalil (7.35)"""
     equations = armdyn.derive(toml.loads(PENDULUM))
     g, length, m, inertia, J, k = symbols("g l m I J k", "parameter")
-    q, theta, qdd, thetadd = symbols("q1 theta1 qdd1 thetadd1")
+    q, theta, qd, thetad, qdd, thetadd = symbols("q1 theta1 qd1 thetad1 qdd1 thetadd1")
     assert identical(equations.nodes("M"), [[inertia + m * length**2, 0 * q], [0 * q, J]])
     assert identical(equations.nodes("g"), [g * m * length * q.cos(), 0 * q])
     assert identical(equations.nodes("k"), [k * (q - theta), k * (theta - q)])
     links = (inertia + m * length**2) * qdd + g * m * length * q.cos() + k * (q - theta)
-    assert identical(equations.raw["tau"], [links, J * thetadd + k * (theta - q)])
+    damping = [0.5 * (qd - thetad), 0.5 * (thetad - qd) + Fraction(1, 10) * thetad]
+    assert identical(equations.nodes("friction"), damping)
+    assert identical(equations.raw["tau"], [links + damping[0], J * thetadd + k * (theta - q) + damping[1]])
     assert [str(each) for each in equations.q] == ["q1", "theta1"]
     assert "theta1: joints, then motors" in str(equations)
 
@@ -68,9 +71,10 @@ def test_against_the_doubled_model(seed: int, formulation: str, coriolis: str) -
     equations, dyn = armdyn.derive(robot, formulation, coriolis=coriolis), armdyn.compile(robot)
     assert [str(each) for each in equations.q] == ["q1", "q2", "q3", "theta1", "theta3"]
     x, xd, xdd = np.random.default_rng(seed).uniform(-1, 1, (3, dyn.n))
-    tau = dyn.inverse_dynamics(x, xd, xdd) - dyn.friction(xd)
+    tau = dyn.inverse_dynamics(x, xd, xdd)
     expected = {"M": dyn.mass_matrix(x), "C": dyn.coriolis_matrix(x, xd), "g": dyn.gravity(x), "k": dyn.springs(x)}
-    arguments = {"M": (x,), "C": (x, xd), "g": (x,), "k": (x,)}
+    expected["friction"] = dyn.friction(xd)
+    arguments = {"M": (x,), "C": (x, xd), "g": (x,), "k": (x,), "friction": (xd,)}
     for name, value in expected.items():
         found = equations.lambdify(name)(*arguments[name])
         assert np.abs(found - value).max() < 1e-9 * (1 + np.abs(value).max()), name

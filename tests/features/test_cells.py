@@ -23,7 +23,7 @@ from support.feature_robots import ROBOTS
 from support.free_model import FreeCase
 
 BUILT_FROM = {
-    "webpage.share": ("codegen.write", "equations.derive"),
+    "webpage.share": ("codegen.export", "equations.derive"),
     "webpage.view": ("webpage.share",),
     "report.study": ("equations.derive", "motion.torque_breakdown", "dynamics.compile"),
 }
@@ -84,7 +84,7 @@ def test_a_deleted_declaration_is_noticed(what: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(SUPPORT, what, declared)
 
 
-@pytest.mark.parametrize("name", ["certify", "compare", "derive", "prune"])
+@pytest.mark.parametrize("name", ["analyse", "certify", "compare", "derive", "export", "prune", "share"])
 def test_verbs_refuse_what_their_function_does_not_declare(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,4 +111,4 @@ def test_functions_built_from_others_refuse_what_they_do_not_declare(
     for feature in FEATURES:
         monkeypatch.setitem(SUPPORT, what, declared - {feature})
         with pytest.raises(FeatureError, match=f"--load without={feature}"):
-            function(alone(feature).robot, tmp_path / "page")
+            function(alone(feature).robot, *((tmp_path / "page",) if function is study else ()))

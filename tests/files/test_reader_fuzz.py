@@ -20,8 +20,7 @@ import armdyn
 from armdyn.algebra import Pose
 from armdyn.browser.saved_state import State, read_address, read_state
 from armdyn.browser.solids import _meshes
-from armdyn.diagnosis.table_view import read_table
-from armdyn.diagnosis.views import View
+from armdyn.doctor.sides import Side, read_table
 from armdyn.errors import ArmdynError
 from armdyn.formats.visuals import Visual
 from armdyn.identification import read_log
@@ -130,7 +129,7 @@ def test_mutated_tables_of_explain(tmp_path: Path) -> None:
 
     def outcome(i: int) -> str:
         path.write_bytes(mutated(f"table{i}", original))
-        return read(path, read_table, View)
+        return read(path, read_table, Side)
 
     assert outcome(144) == outcome(385) == "errors", "a head with more columns than the rows"
     seen = all_end_well("table", COUNT // 40, outcome)

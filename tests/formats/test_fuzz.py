@@ -248,7 +248,7 @@ def use(robot: Robot) -> None:
         lambda: mjcf.loads(mjcf.dumps(robot)),
         lambda: robot.locked({joint.name: 0.5 for joint in robot.joints}).links,
         lambda: robot.with_payload(1.0, (0, 0, 0.1)).links,
-        lambda: robot.checkup().findings,
+        lambda: armdyn.check(robot).findings,
         lambda: str(robot),
     ]
     for step in steps:

@@ -204,7 +204,7 @@ def test_mimic_joints_follow_their_leader(tmp_path: Path) -> None:
 
 
 def test_the_checkup_shows_the_notes() -> None:
-    shown = [finding.what for finding in urdf.loads(MIMICKING.replace('joint="a"', 'joint="c"')).checkup().findings]
+    shown = [finding.what for finding in armdyn.check(urdf.loads(MIMICKING.replace('joint="a"', 'joint="c"'))).findings]
     assert any(what.startswith("mimics 'c'") for what in shown)
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.doctor.log_case import with_gravity
+from armdyn.doctor.torque_checks import DIRECTION
 from armdyn.errors import ArmdynError
 from armdyn.findings import Finding
 from armdyn.identification import Calibration, Fit, identify
-from armdyn.identification.evidence import with_gravity
 from armdyn.identification.fit.calibration import with_zeros
-from armdyn.identification.torque_checks import DIRECTION
 from armdyn.robot import Robot
 from armdyn.typing import Array
 from support.logs import rubbing, simulated

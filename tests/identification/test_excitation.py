@@ -14,7 +14,7 @@ import armdyn
 from armdyn.errors import ArmdynError, FileError, UnknownName
 from armdyn.identification.excitation.criteria import condition, condition_number, determinant
 from armdyn.identification.excitation.design import Design
-from armdyn.identification.excitation.excite import Search, excitation_limits, excite, predicted_std
+from armdyn.identification.excitation.excite import ExcitationLimits, Search, excitation_limits, excite, predicted_std
 from armdyn.identification.excitation.harmonics import Harmonics
 from armdyn.identification.excitation.polynomials import Polynomials
 from armdyn.mechanics import newton_euler
@@ -27,7 +27,7 @@ FOUR: Any = {"harmonics": Harmonics(count=4, period=6.0), "search": Search(start
 
 
 def design_of(robot: armdyn.Robot, include: tuple[str, ...], harmonics: int = 3, period: float = 5.0) -> Design:
-    limits, _ = excitation_limits(robot)
+    limits, _ = excitation_limits(robot, ExcitationLimits())
     base = base_parameters(robot, include)
     return Design(base.robot, base, Harmonics(period=period, count=harmonics), limits, 40)
 
@@ -121,7 +121,7 @@ def test_random_opponents_fill_their_limits() -> None:
 
 @pytest.fixture(scope="module")
 def planar() -> armdyn.identification.excitation.excite.Excitation:  # type: ignore[name-defined]
-    return excite(armdyn.load("planar2r"), **FOUR, tau_max=TORQUES)
+    return excite(armdyn.load("planar2r"), **FOUR, limits=ExcitationLimits(tau_max=TORQUES))
 
 
 def test_better_than_the_best_of_random_motions() -> None:
@@ -149,7 +149,7 @@ def test_limits_hold_on_another_grid_by_another_formula(planar) -> None:  # type
 
 
 def test_determinant_criterion_shrinks_the_ellipsoid(planar) -> None:  # type: ignore[no-untyped-def]
-    other = excite(planar.robot, criterion="D", **FOUR, tau_max=TORQUES)
+    other = excite(planar.robot, criterion="D", **FOUR, limits=ExcitationLimits(tau_max=TORQUES))
     volumes = [np.linalg.slogdet(e.observation.T @ e.observation)[1] for e in (other, planar)]
     assert volumes[0] > volumes[1]
 
@@ -164,9 +164,9 @@ def test_interrupted_work_goes_on_to_the_same_end(tmp_path: Path, planar) -> Non
 
     file = tmp_path / "search.json"
     with pytest.raises(Interrupted):
-        excite(planar.robot, resume=file, progress=stop, **FOUR, tau_max=TORQUES)
+        excite(planar.robot, resume=file, progress=stop, **FOUR, limits=ExcitationLimits(tau_max=TORQUES))
     assert json.loads(json.loads(file.read_text())["content"])["stage"] == 2  # two stages are behind it
-    again = excite(planar.robot, resume=file, **FOUR, tau_max=TORQUES)
+    again = excite(planar.robot, resume=file, **FOUR, limits=ExcitationLimits(tau_max=TORQUES))
     t = np.linspace(0, again.motion.duration, 7)
     np.testing.assert_array_equal(again.motion(t), planar.motion(t))
     with pytest.raises(FileError, match="another seed"):
@@ -175,11 +175,11 @@ def test_interrupted_work_goes_on_to_the_same_end(tmp_path: Path, planar) -> Non
             resume=file,
             harmonics=FOUR["harmonics"],
             search=Search(starts=1, iterations=60, seed=5),
-            tau_max=TORQUES,
+            limits=ExcitationLimits(tau_max=TORQUES),
         )
     file.write_text("{}")
     with pytest.raises(FileError, match="not a progress file"):
-        excite(planar.robot, resume=file, **FOUR, tau_max=TORQUES)
+        excite(planar.robot, resume=file, **FOUR, limits=ExcitationLimits(tau_max=TORQUES))
 
 
 def test_time_ends_the_search_with_the_best_so_far() -> None:
@@ -222,6 +222,6 @@ def test_errors() -> None:
     with pytest.raises(ArmdynError, match="at least 2"):
         excite(robot, harmonics=Harmonics(count=1))
     with pytest.raises(ArmdynError, match="no random motion keeps the limits"):
-        excite(robot, harmonics=Harmonics(count=3), tau_max=1e-6)
+        excite(robot, harmonics=Harmonics(count=3), limits=ExcitationLimits(tau_max=1e-6))
     with pytest.raises(ArmdynError, match="does not determine"):
         predicted_std(robot, armdyn.trajectory.hold([0.1], 1.0), 0.1)

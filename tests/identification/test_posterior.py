@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.identification.fit.barrier import Barrier, minimised, prior_bodies
 from armdyn.identification.fit.posterior import ROBOT_TERMS, Problem
 from armdyn.identification.fit.rows import TERMS, TorqueRows
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.processing import process
 from armdyn.parameters import physical_consistency, standard_parameters, with_standard_parameters
+from armdyn.parameters.barrier import Barrier, minimised, prior_bodies
 from support import logs
 
 FAMILIES = ("inertial", "rotor", "friction", "offset")

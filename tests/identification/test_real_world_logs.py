@@ -97,7 +97,7 @@ def test_one_value_per_line_and_missing_time_get_a_hint(tmp_path: Path) -> None:
     np.savetxt(file, LOG.q.ravel()[:300])
     with pytest.raises(FileError, match="one line per sample"):
         read_log(file, ROBOT)
-    with pytest.raises(FileError, match="--rate"):
+    with pytest.raises(FileError, match="rate = HZ"):
         read_log({"q": LOG.q, "qd": LOG.q, "tau": LOG.tau}, ROBOT)
 
 

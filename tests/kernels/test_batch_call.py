@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import looped
+from armdyn.dynamics.looped.tables import looped
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.kernels import Kernel, jit
-from armdyn.kernels.call import single as fastcall
+from armdyn.kernels.call import arrays
 from armdyn.kernels.call.batch import total
 from armdyn.robot.random import random_robot
 
-pytestmark = pytest.mark.skipif(not fastcall.layout_holds(), reason="no fast path on this interpreter")
+pytestmark = pytest.mark.skipif(not arrays.layout_holds(), reason="no fast path on this interpreter")
 
 
 def _looped(name: str) -> Kernel:

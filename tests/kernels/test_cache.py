@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armdyn.dynamics.looped_programs import looped
+from armdyn.dynamics.looped.tables import looped
 from armdyn.errors import PerformanceWarning
 from armdyn.graph import Graph, trace
 from armdyn.kernels import build, cache, jit

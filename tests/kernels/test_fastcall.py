@@ -16,10 +16,10 @@ import armdyn
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import trace
 from armdyn.kernels import Kernel, build
-from armdyn.kernels.call import single as fastcall
+from armdyn.kernels.call import arrays
 from armdyn.mechanics import newton_euler
 
-pytestmark = pytest.mark.skipif(not fastcall.layout_holds(), reason="no fast path on this interpreter")
+pytestmark = pytest.mark.skipif(not arrays.layout_holds(), reason="no fast path on this interpreter")
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +136,7 @@ def test_whatever_holds_a_result_keeps_it(kernel: Kernel, keep: Any) -> None:
         del held
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # NumPy 2.5 discourages to set a shape
 def test_results_that_were_changed_are_not_given_out_again(kernel: Kernel) -> None:
     def reshape(x: np.ndarray) -> None:
         x.shape = (2, 3)
@@ -187,7 +188,7 @@ def test_reference_counts_do_not_grow(kernel: Kernel) -> None:
 
 
 def test_without_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fastcall, "layout_holds", lambda: False)
+    monkeypatch.setattr(arrays, "layout_holds", lambda: False)
     kernel = build(trace(lambda q: [q[0].sin(), q[1]], {"q": 2}))
     assert kernel.fast is None
     np.testing.assert_allclose(kernel([0.5, 2]), [np.sin(0.5), 2])
@@ -213,23 +214,23 @@ def test_no_fast_path_where_objects_look_otherwise(name: str, value: Any, monkey
     """Another order of bytes, another interpreter, pointers of four bytes, reference counts without a global lock."""
     with monkeypatch.context() as patch:
         patch.setattr(name, value)
-        holds = fastcall.layout_holds.__wrapped__()
+        holds = arrays.layout_holds.__wrapped__()
     assert not holds
 
 
 def test_the_check_of_the_layout_notices_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DATA", "NDIM", "DIMS", "STRIDES", "DESCR", "FLAGS", "BASE", "WEAK"):
         with monkeypatch.context() as patch:
-            patch.setattr(fastcall, name, getattr(fastcall, name) + 8)
-            assert not fastcall.layout_holds.__wrapped__(), name
+            patch.setattr(arrays, name, getattr(arrays, name) + 8)
+            assert not arrays.layout_holds.__wrapped__(), name
 
 
 def test_without_the_lock_of_python_there_is_no_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """A free-threaded build counts references elsewhere, and two threads might be given one remembered result."""
     flags = {"Py_GIL_DISABLED": 1}
     monkeypatch.setattr("sysconfig.get_config_var", flags.get)
-    monkeypatch.setattr(fastcall, "layout_holds", fastcall.layout_holds.__wrapped__)
-    assert not fastcall.layout_holds()
+    monkeypatch.setattr(arrays, "layout_holds", arrays.layout_holds.__wrapped__)
+    assert not arrays.layout_holds()
     dynamics = armdyn.compile(armdyn.load("ur5"), cache=False)
     program = dynamics.program("gravity")
     assert isinstance(program, Kernel) and program.fast is None
@@ -239,4 +240,4 @@ def test_without_the_lock_of_python_there_is_no_fast_path(monkeypatch: pytest.Mo
     for k in range(9):
         np.testing.assert_array_equal(dynamics.gravity(q[k]), batch[k])
     flags["Py_GIL_DISABLED"] = 0
-    assert fastcall.layout_holds()
+    assert arrays.layout_holds()

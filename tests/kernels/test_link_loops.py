@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from armdyn.dynamics.looped_recipes import RECIPES
-from armdyn.dynamics.looped_steps import Shape
-from armdyn.kernels.link_loops import Way, _joins
-from armdyn.kernels.looped_memory import NOWHERE, transfers
+from armdyn.dynamics.looped.links import Shape
+from armdyn.dynamics.looped.tables import RECIPES
+from armdyn.kernels.looped.memory import NOWHERE, transfers
+from armdyn.kernels.looped.recursion import Way, _joins
 
 WAYS: tuple[Way, ...] = ("each", "outward", "inward")
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from armdyn.dynamics.looped_recipes import RECIPES
-from armdyn.dynamics.looped_steps import Shape
-from armdyn.kernels.looped_memory import BASE, ENDING, Layout, scratch_bytes, transfers, unturned_bytes
+from armdyn.dynamics.looped.links import Shape
+from armdyn.dynamics.looped.tables import RECIPES
+from armdyn.kernels.looped.memory import BASE, ENDING, Layout, scratch_bytes, transfers, unturned_bytes
 
 LINKS, DOUBLE, LINE = 4, 8, 8
 

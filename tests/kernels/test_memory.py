@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.kernels.call import single as fastcall
+from armdyn.kernels.call import arrays
 from armdyn.robot.random import random_robot
 
 MB = 2**20
@@ -36,7 +36,7 @@ def test_a_large_result_is_freed(robot: str) -> None:
     assert resident() - before < 20 * MB
 
 
-@pytest.mark.skipif(not fastcall.layout_holds(), reason="no fast path on this interpreter")
+@pytest.mark.skipif(not arrays.layout_holds(), reason="no fast path on this interpreter")
 def test_nobody_else_holds_the_result_of_a_batch() -> None:
     dynamics = armdyn.compile(armdyn.load("ur5"))
     for samples in (9, 20_000):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import looped
+from armdyn.dynamics.looped.tables import looped
 from armdyn.robot.random import random_robot
 
 NAMES = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives", "regressor", "jacobian")

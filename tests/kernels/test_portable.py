@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
 
 import armdyn
-from armdyn.dynamics.looped_programs import looped
+from armdyn.dynamics.looped.tables import looped
 from armdyn.graph import Graph, trace
 from armdyn.kernels import jit
-from armdyn.kernels.call.single import EXTERNALS
+from armdyn.kernels.call.arrays import EXTERNALS
 from armdyn.kernels.kernel import ONE, program
 from armdyn.kernels.machine import Machine
 from armdyn.kernels.straight import emit
@@ -32,8 +33,8 @@ TARGETS: dict[str, tuple[str, Machine]] = {
     "x86_64-apple-darwin": ("haswell", INTEL),
     "x86_64-unknown-linux-gnu": ("x86-64", replace(INTEL, doubles=2, fused=False)),
 }
-OURS = {*ONE, "rows", "block", "loop", "many", "scattered", "copy", "total", "sines", "all_sines", "exact", "spread",
-        "exact_lanes", "put_lines", "put_rows", "extents"}  # fmt: skip
+OURS = {*ONE, "rows", "block", "loop", "many", "scattered", "copy", "total", "sines", "all_sines", "exact",
+        "scatter_results", "exact_lanes", "put_lines", "put_rows", "extents"}  # fmt: skip
 SYSTEM = {"__chkstk", "exp"}
 """Windows looks at large stack frames page by page; the exponential is that of the C library."""
 
@@ -65,6 +66,7 @@ def check(texts: list[str], triple: str, known: set[str]) -> None:
     assert "single" in names
 
 
+@cache
 def graphs() -> dict[str, Graph]:
     """Short and long ones, with angles of angles, exponentials and results that are scattered."""
     dynamics = armdyn.compile(armdyn.load("ur5"), cache=False)

@@ -12,6 +12,7 @@ from armdyn.algebra import Screw
 from armdyn.errors import ArmdynError, PhysicsError
 from armdyn.graph import trace
 from armdyn.mechanics import articulated_body, newton_euler
+from armdyn.mechanics.steps.articulated_body import spatial_inertia
 from armdyn.robot import Robot
 from support import pinocchio_model
 from support.laws import SHAPES, assert_close, sample
@@ -91,8 +92,8 @@ def test_erratum_khalil_2() -> None:
     F, F_n = (Screw(*map(vec, (data.f[i].linear, data.f[i].angular))) for i in (j + 1, j + 2))
     poses = [link.pose(x) for link, x in zip(robot.links, q.tolist(), strict=True)]
     _, beta = articulated_body.rates(robot, poses, q.tolist(), qd.tolist(), None)
-    left = articulated_body.spatial(robot.links[j].inertia).times(Screw(vec(linear), vec(a.angular)))
-    carried = articulated_body.wrench_at_parent(poses[j + 1], F_n)
+    left = spatial_inertia(robot.links[j].inertia).times(Screw(vec(linear), vec(a.angular)))
+    carried = F_n.wrench_seen_from(poses[j + 1])
     assert_close(flat(F.minus(carried).plus(beta[j])), flat(left), 1e-12)
     assert np.abs(flat(F.plus(carried).plus(beta[j])) - flat(left)).max() > 0.1 * np.abs(flat(left)).max()
 

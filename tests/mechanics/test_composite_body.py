@@ -11,6 +11,7 @@ from armdyn.algebra import Mat3, rot_z
 from armdyn.errors import ShapeError
 from armdyn.graph import RationalAngle, trace
 from armdyn.mechanics import composite_body, newton_euler
+from armdyn.mechanics.steps.composite_body import turned_about_z
 from armdyn.robot.exact import exact
 from support import pinocchio_model
 from support.laws import SHAPES, assert_close, sample
@@ -49,7 +50,7 @@ def test_turning_a_tensor() -> None:
     """The short form of Rz A Rz^T, for any matrix."""
     A = Mat3(np.random.default_rng(2).uniform(-1, 1, (3, 3)).tolist())
     R = rot_z(0.7)
-    assert_close(composite_body.turned(A, np.cos(0.7), np.sin(0.7)).array(), (R @ A @ R.T).array(), 1e-14)
+    assert_close(turned_about_z(A, np.cos(0.7), np.sin(0.7)).array(), (R @ A @ R.T).array(), 1e-14)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

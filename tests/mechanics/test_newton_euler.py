@@ -13,6 +13,7 @@ from armdyn.errors import ShapeError
 from armdyn.graph import trace
 from armdyn.mechanics import newton_euler
 from armdyn.mechanics.kinematics import link_poses
+from armdyn.mechanics.steps.newton_euler import angular_acceleration, rate_matrix, turning_moment
 from armdyn.robot import Robot
 from armdyn.texts.khalil.chapter_7_4 import printed_rate_matrix
 from support import pinocchio_model
@@ -92,9 +93,9 @@ def test_angular_acceleration_is_that_of_the_source() -> None:
     w_i, wd_i, angles = vectors(1, 3)
     R, spin, rate = rot_rpy(*angles), Vec3(0, 0, 0.7), Vec3(0, 0, -1.3)
     w = R.T @ w_i + spin
-    U_z = R.T @ (newton_euler.rate_matrix(w_i, wd_i) @ R.column(2))
+    U_z = R.T @ (rate_matrix(w_i, wd_i) @ R.column(2))
     printed = R.T @ wd_i + rate + cross(R.T @ w_i, spin)
-    assert_close(newton_euler.acceleration(w, U_z, (R.T @ wd_i + rate).z).array(), printed.array(), 1e-14)
+    assert_close(angular_acceleration(w, U_z, (R.T @ wd_i + rate).z).array(), printed.array(), 1e-14)
 
 
 def test_turning_moment_is_that_of_the_source() -> None:
@@ -102,7 +103,7 @@ def test_turning_moment_is_that_of_the_source() -> None:
     w, wd, diagonal, products = vectors(2, 4)
     tensor = Mat3.symmetric(diagonal.x, products.x, products.y, diagonal.y, products.z, diagonal.z)
     printed = tensor @ wd + cross(w, tensor @ w)
-    found = newton_euler.turning_moment(tensor, w, wd, newton_euler.rate_matrix(w, wd))
+    found = turning_moment(tensor, w, wd, rate_matrix(w, wd))
     assert_close(found.array(), printed.array(), 1e-14)
 
 
@@ -110,13 +111,13 @@ def test_erratum_khalil_1(monkeypatch: pytest.MonkeyPatch) -> None:
     """Khalil (7.57) prints hat(w) where hat(wd) stands: a point of the body would not feel angular acceleration."""
     w, wd, r = vectors(3, 3)
     point = cross(wd, r) + cross(w, cross(w, r))
-    assert_close((newton_euler.rate_matrix(w, wd) @ r).array(), point.array(), 1e-14)
+    assert_close((rate_matrix(w, wd) @ r).array(), point.array(), 1e-14)
     assert np.abs((printed_rate_matrix(w, wd) @ r - point).array()).max() > 0.1
 
     robot, q, qd, qdd, _ = sample("turning")
     engine = pinocchio_model.inverse_dynamics(robot, q, qd, qdd)
     assert_close(newton_euler.inverse_dynamics(robot, q, qd, qdd), engine)
-    monkeypatch.setattr(newton_euler, "rate_matrix", printed_rate_matrix)
+    monkeypatch.setattr("armdyn.mechanics.steps.newton_euler.rate_matrix", printed_rate_matrix)
     assert np.abs(newton_euler.inverse_dynamics(robot, q, qd, qdd) - engine).max() > 0.01 * np.abs(engine).max()
 
 

@@ -237,4 +237,4 @@ def test_printed_and_checked() -> None:
     text = str(robot)
     assert "Motors and elastic joints" in text and "stiffness" in text and "motor speed" in text
     wrong = toml.loads(TEXT.replace('stiffness = "k", damping = 0.5', "stiffness = 0, damping = -1"))
-    assert {f.rule for f in wrong.checkup().findings} >= {"soft-spring", "negative-damping"}
+    assert {f.rule for f in armdyn.check(wrong).findings} >= {"soft-spring", "negative-damping"}

@@ -9,7 +9,6 @@ import pytest
 
 import armdyn
 from armdyn.report.pages import html
-from armdyn.report.pages.fit_page import _light
 from armdyn.tables import Column, Section
 
 M = "<mi>M</mi><mo>=</mo>"
@@ -96,7 +95,3 @@ def test_pages_say_when_and_from_what_they_were_made(monkeypatch: pytest.MonkeyP
 def test_long_tables_are_folded(rows: int, folded: bool) -> None:
     section = Section("many", (Column("a"),), tuple((str(k),) for k in range(rows)))
     assert ("<details>" in html.table(section)) is folded
-
-
-def test_nothing_is_green_beside_an_issue() -> None:
-    assert [_light(True, 0), _light(True, 1), _light(False, 0), _light(False, 2)] == [True, None, False, False]

@@ -22,6 +22,7 @@ import pytest
 import armdyn
 from armdyn.analysis.configurations import configurations
 from armdyn.cli import main
+from armdyn.doctor import checkup
 from armdyn.errors import PhysicsError
 from armdyn.kernels import cache
 from armdyn.report.chapters.chapter import Chapter
@@ -29,7 +30,6 @@ from armdyn.report.chapters.contents import CHAPTERS
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.chapters.usual_motion import usual_motion
 from armdyn.report.pages.study_page import Study, study
-from armdyn.robot import checkup
 from armdyn.robot.robot import Robot
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -319,7 +319,7 @@ def test_configurations_of_a_robot_with_loops_are_closed() -> None:
 def test_a_study_computes_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """`armdyn study scara5` with nothing in the cache. It took 3 check-ups and 81 traces before results were shared."""
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
-    checkups, traces = _Counted(checkup.checkup), _Counted(sys.modules["armdyn.graph.trace"].trace)
+    checkups, traces = _Counted(checkup.examine), _Counted(sys.modules["armdyn.graph.trace"].trace)
     for counted in (checkups, traces):
         for name, module in list(sys.modules.items()):
             if name.startswith("armdyn"):

@@ -138,3 +138,10 @@ def test_parts_of_a_batch() -> None:
     assert part.q.shape == (3, 101, 2)
     assert np.array_equal(part[1:][1].q, runs[1, 2].q)
     assert part[1:][1].dynamics.parameters[dyn.parameter_names.index("M2")] == 60
+
+
+def test_a_batch_shows_and_records_itself() -> None:
+    dyn = pendulum()
+    runs = batch(dyn, PID(1.0, 1.0), [0.1], 0.05, q0=[[0.1], [0.2], [0.3]])
+    assert "3 runs of" in str(runs) and runs.fine
+    assert runs.record()["samples"] == 3

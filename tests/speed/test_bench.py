@@ -11,8 +11,9 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, MissingExtra, NotApplicable, RobotError, UnknownName
+from armdyn.notebook_view import markdown
 from armdyn.robot import Robot
-from armdyn.speed import markdown, measuring, run
+from armdyn.speed import bench
 from armdyn.speed import sample_robots as robots
 from armdyn.speed.agreement import difference
 from armdyn.speed.calls import FUNCTIONS, Call, Inputs
@@ -22,7 +23,6 @@ from armdyn.speed.measuring import QUICK
 from armdyn.speed.peak import peak
 from armdyn.speed.result import OWN, Report
 from armdyn.speed.stopwatch import interleaved, one_core
-from armdyn.speed.targets import judged
 
 TINY = replace(QUICK, sizes=(16, 64), rounds=2, turn=1e-5, most=0.01, compared=4)
 
@@ -62,7 +62,7 @@ def refusing(robot: Robot) -> Any:
 @pytest.fixture(scope="module")
 def report() -> Report:
     others = {"Wrong": Wrong, "Failing": Failing, "Absent": absent, "Refusing": refusing}
-    return run(["pendulum"], TINY, others=others)
+    return bench(["pendulum"], settings=TINY, others=others)
 
 
 def test_a_wrong_engine_is_caught_and_not_timed(report: Report) -> None:
@@ -75,11 +75,11 @@ def test_a_wrong_engine_is_caught_and_not_timed(report: Report) -> None:
         assert "wrong.call" not in labels
         assert "wrong.batch" in labels
     assert {found.call for found in report.disagreements} == {"wrong.call"}
-    assert "wrong.call differs from armdyn by 1.0e-06" in markdown.page(report)
+    assert "wrong.call differs from armdyn by 1.0e-06" in markdown(report._view())
 
 
 def test_what_is_left_out_is_named(report: Report) -> None:
-    page = markdown.page(report)
+    page = markdown(report._view())
     assert "Absent is left out: Such an engine is not installed." in page
     assert "pendulum: Refusing is left out: one joint is too few." in page
     assert "failing.call is left out because it failed: ValueError: no such thing." in page
@@ -118,7 +118,6 @@ def test_record_is_json_with_a_fixed_schema(report: Report) -> None:
         "missing",
         "robots",
         "disagreements",
-        "targets",
     }
     [robot] = record["robots"]
     assert set(robot) == {"name", "joints", "without", "absent", "skipped", "all_functions", "functions"}
@@ -201,22 +200,9 @@ def test_engines_describe_the_same_robot(name: str, robot: Robot) -> None:
             assert difference(ours, call.result()) < 1e-9, call.label
 
 
-def test_targets_of_robots_that_were_not_measured_are_left_out(report: Report) -> None:
-    assert judged(report) == ()
-
-
-def test_targets_say_what_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "compile_seconds", lambda robot, names: dict.fromkeys(names, 1.0))
-    found = run(["ur5"], TINY, others={})
-    [batch, forward, call] = judged(found)
-    assert [target.met for target in (batch, call, forward)] == [None] * 3
-    assert batch.wanted == "60 times"
-    assert batch.measured == "not measured"
-
-
 def test_the_limit_of_quick_runs_is_one_of_straight_line_code() -> None:
     nothing = replace(TINY, longest=-1)
-    [short, long] = run(["pendulum", "chain30"], nothing, others={}).robots
+    [short, long] = bench(["pendulum", "chain30"], settings=nothing, others={}).robots
     assert not short.functions
     assert set(short.skipped) == set(FUNCTIONS)
     assert [function.name for function in long.functions] == list(FUNCTIONS)

@@ -29,9 +29,8 @@ from typing import Any
 import numpy as np
 
 import armdyn
-from armdyn.diagnosis import Explanation, explain
-from armdyn.diagnosis.readings import random_states
-from armdyn.diagnosis.views import view
+from armdyn.doctor import Explanation, explain
+from armdyn.doctor.variant import random_states
 from armdyn.errors import ArmdynError, FeatureError, NotApplicable
 from armdyn.formats import read
 from armdyn.robot import Robot

@@ -10,7 +10,7 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from armdyn.diagnosis import Fixed, fix
+from armdyn.doctor import Fixed, fix
 from armdyn.errors import ArmdynError
 from armdyn.formats import read
 from support.wheel import wheel_files

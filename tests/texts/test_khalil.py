@@ -7,7 +7,8 @@ import pytest
 
 import armdyn
 from armdyn.graph import identical
-from armdyn.mechanics import lagrange, newton_euler
+from armdyn.mechanics import lagrange
+from armdyn.mechanics.steps.newton_euler import rate_matrix
 from armdyn.texts.khalil import chapter_7_3 as lagrangian
 from armdyn.texts.khalil import chapter_7_4 as recursion
 from armdyn.texts.khalil import rx90 as appendix
@@ -21,7 +22,7 @@ def test_what_the_evidence_calls_true_is_true() -> None:
         q, qd, qdd = lagrangian.state(5, 4)
         rotors = np.array([float(joint.rotor.ratio**2 * joint.rotor.inertia) for joint in robot.joints])
         truth = pinocchio_model.inverse_dynamics(robot, q, qd, qdd) + rotors * qdd + 0.7 * qd + 1.1 * np.sign(qd)
-        found = recursion.printed_recursion(robot, q, qd, qdd, newton_euler.rate_matrix)
+        found = recursion.printed_recursion(robot, q, qd, qdd, rate_matrix)
         assert np.abs(found.torques - truth).max() < 1e-11 * np.abs(truth).max()
 
 
@@ -66,5 +67,5 @@ def test_operations_of_the_appendix_by_hand() -> None:
 
 
 def test_the_evidence_of_7_57_needs_the_misprint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recursion, "printed_rate_matrix", newton_euler.rate_matrix)
+    monkeypatch.setattr(recursion, "printed_rate_matrix", rate_matrix)
     assert not recursion.rate_matrix_slip().holds

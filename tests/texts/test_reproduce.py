@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from armdyn.errors import UnknownName
-from armdyn.texts import ERRATA, Chapter, Check, Claim, Item, Outcome, Reproduction, Result, Slip, errata_markdown
+from armdyn.texts import ERRATA, Chapter, Check, Claim, Item, Outcome, Reproduced, Reproduction, Slip, errata_markdown
 from armdyn.texts.item import below, close, equal, misses, near
-from armdyn.texts.page import anchor, page, write
-from armdyn.texts.running import chapter_of, chapters, chosen, run
+from armdyn.texts.page import anchor, page
+from armdyn.texts.running import chapter_of, chapters, chosen, reproduce
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -113,14 +113,14 @@ def test_an_item_that_raises_is_unexplained(monkeypatch: pytest.MonkeyPatch) -> 
     chapter = Chapter("truc", [Item("truc", "(1)", "broken", broken)])
     monkeypatch.setattr("armdyn.texts.running.chapters", lambda: {"truc": chapter})
     monkeypatch.setattr("armdyn.texts.running.chapter_of", lambda source: chapter)
-    found = run("truc")
+    found = reproduce("truc")
     assert not found.ok
     assert found.results[0].outcome.checks[0].figure == "no such thing."
 
 
 @pytest.fixture(scope="module")
 def whole() -> Reproduction:
-    return run("truc")
+    return reproduce("truc")
 
 
 def test_evidence_that_does_not_hold_is_not_ok(whole: Reproduction) -> None:
@@ -136,14 +136,14 @@ def test_authors_and_their_old_numbers() -> None:
 
 def test_unknown_source() -> None:
     with pytest.raises(UnknownName, match="unknown source text '005'"):
-        run("005")
+        reproduce("005")
 
 
 # The page and the verb --------------------------------------------------------------------------------------------
 
 
 def test_page_shows_every_item_and_erratum(whole: Reproduction, tmp_path: Path) -> None:
-    text = write(whole, tmp_path / "new").read_text(encoding="utf-8")
+    text = whole.save(tmp_path / "new" / "index.html").read_text(encoding="utf-8")
     for result in whole.results:
         assert f'id="{anchor(result.item)}"' in text
     for erratum in (e for e in ERRATA if e.source == "truc"):
@@ -159,6 +159,6 @@ def test_anchors_are_unique() -> None:
 
 def test_page_escapes_what_items_say() -> None:
     item = Item("truc", "(1)", "<b>", lambda: Outcome("a < b", (Check("<i>", True, "x & y"),), texts=("p < q",)))
-    text = page(Reproduction((Result(item, item.run()),), {}))
+    text = page(Reproduction((Reproduced(item, item.run()),), {}))
     for raw in ("<b>", "<i>", "a < b", "x & y", "p < q"):
         assert raw not in text

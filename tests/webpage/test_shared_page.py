@@ -52,7 +52,7 @@ def dumped(page: Path, folder: Path) -> str:
 def test_numbers_of_the_page_are_those_of_the_library(name: str, tmp_path: Path) -> None:
     robot = armdyn.load(name)
     dyn = armdyn.compile(robot)
-    page = share(robot, tmp_path / "arm.html")
+    page = share(robot).save(tmp_path / "arm.html")
     assert page.stat().st_size < 2e6
     state = states(robot, 100, seed=3)
     rows = json.dumps({key: values.tolist() for key, values in state.items()})
@@ -79,7 +79,7 @@ def test_numbers_of_the_page_are_those_of_the_library(name: str, tmp_path: Path)
 
 @needs_browser
 def test_laws_of_the_page(tmp_path: Path) -> None:
-    page = share(armdyn.load("scara5"), tmp_path / "arm.html")
+    page = share(armdyn.load("scara5")).save(tmp_path / "arm.html")
     program = """
         const goal = ROBOT.start.map((x, k) => x + 0.1 * (k + 1)), last = (run) => run.q[run.q.length - 1];
         const ran = (law) => last(simulate(law, ROBOT.start, goal, { duration: 3 }));
@@ -98,7 +98,7 @@ def test_laws_of_the_page(tmp_path: Path) -> None:
 def test_the_table_shows_holding_torques(tmp_path: Path) -> None:
     robot = armdyn.load("planar2r")
     cells = "return [...document.querySelectorAll('#joints td:last-child')].map((cell) => cell.textContent);"
-    found = answered(share(robot, tmp_path / "arm.html"), cells, tmp_path)
+    found = answered(share(robot).save(tmp_path / "arm.html"), cells, tmp_path)
     hold = holding_torques(armdyn.compile(robot), np.zeros(2))
     assert [float(text.split()[0]) for text in found] == pytest.approx(hold, rel=1e-3)
 
@@ -115,7 +115,7 @@ def test_the_arm_fills_the_view_and_stays_inside(tmp_path: Path) -> None:
         const first = spread();
         show(q.map(() => 0));
         return { first, later: spread(), gravity: find("down").textContent };"""
-    found = answered(share(armdyn.load("panda"), tmp_path / "arm.html"), program, tmp_path)
+    found = answered(share(armdyn.load("panda")).save(tmp_path / "arm.html"), program, tmp_path)
     low, high = found["first"][1]
     assert high - low > 0.5 * 440
     for (left, right), (top, bottom) in (found["first"], found["later"]):
@@ -134,7 +134,7 @@ def test_names_cannot_break_the_page(tmp_path: Path) -> None:
         }
     ]
     robot = Robot.from_dh(rows, name="<img src=x onerror=alert(1)>")
-    text = share(robot, tmp_path / "arm.html").read_text()
+    text = share(robot).save(tmp_path / "arm.html").read_text()
     assert text.count("<script") == 1
     assert "<img" not in text
     assert "http://" not in text.replace("http://www.w3.org", "")
@@ -143,18 +143,18 @@ def test_names_cannot_break_the_page(tmp_path: Path) -> None:
 
 def test_what_the_page_does_not_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FeatureError, match="elastic"):
-        share(ROBOTS["elastic"](), tmp_path / "arm.html")
+        share(ROBOTS["elastic"]())
     path = tmp_path / "there.html"
     path.write_text("mine")
     with pytest.raises(ArmdynError, match="exists"), protecting_existing():
-        share(armdyn.load("planar2r"), path)
+        share(armdyn.load("planar2r")).save(path)
     assert path.read_text() == "mine"
 
 
 def test_a_platform_on_struts_has_a_page(tmp_path: Path) -> None:
     """Angles of its struts are whole programs: named after their text, they would be written without end."""
     robot = armdyn.load("stewart")
-    text = share(robot, tmp_path / "stewart.html").read_text(encoding="utf-8")
+    text = share(robot).save(tmp_path / "stewart.html").read_text(encoding="utf-8")
     drawn = re.search(r'"joints": (\[\[.*?\]\]\]), "segments"', text)
     assert drawn is not None
     assert [kind for kind, *_ in json.loads(drawn[1])][-len(robot.loops) :] == [loop.kind for loop in robot.loops]

@@ -62,7 +62,7 @@ class Analysis(Result):
     inertia: (n,) diagonal of M, kg m^2 or kg
     reach: largest distance of the tool from the base, m
     warnings: sentences
-    bounds: on the norms of M, C and g, if asked for
+    bounds: on the norms of M, C and g for all configurations, or None where they are not known
     map: a quantity over the workspace, if asked for
     """
 
@@ -113,10 +113,11 @@ class Analysis(Result):
             "reach": self.reach,
             "singular_values": {kind: values.tolist() for kind, values in self.singular_values.items()},
             "effective_mass": dict(zip(ROWS, self.effective_mass.tolist(), strict=True)),
-            "ellipsoids": [{"kind": each.kind, "rows": list(each.rows),
-                            "half_axes": [float(x) for x in each.printed_lengths],
-                            "directions": each.axes.T.tolist(), "centre": each.centre.tolist()}
-                           for each in self.ellipsoids],
+            "ellipsoids": [
+                {"kind": each.kind, "rows": list(each.rows), "half_axes": [float(x) for x in each.printed_lengths],
+                 "directions": each.axes.T.tolist(), "centre": each.centre.tolist()}
+                for each in self.ellipsoids
+            ],
             "payload": self.payload,
             "acceleration": self.acceleration,
             "holding_torque": self.gravity.tolist(),
@@ -153,7 +154,7 @@ class Analysis(Result):
 
 @takes(*CLOSED, *TREE)
 def analyse(
-    model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None, bounds: bool = False, map_of: str | None = None,
+    model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None, map_of: str | None = None,
     over: Sequence[str] | None = None, points: int = 61, progress: Progress | None = None,
 ) -> Analysis:  # fmt: skip
     """Analyse an arm in one configuration: Jacobian, effective mass, ellipsoids, payload, acceleration.
@@ -161,7 +162,6 @@ def analyse(
     model: a robot, or its Dynamics
     q: (n,) (default: the middle of the working ranges; of a closed chain nearer to its assembly if it must be)
     tau_max: (n,) or one for all, N m or N (default: the robot's limits)
-    bounds: also bound the norms of M, C and g for all configurations, see `model_bounds`
     map_of: also map payload, gravity, inertia, acceleration or manipulability over the workspace
     over: axes of the map, two joints or two of x, y, z; see `workspace_map`
     points: of the map along each axis
@@ -213,9 +213,17 @@ def analyse(
         inertia=np.diagonal(dyn.mass_matrix(q)),
         reach=reach(dyn.robot),
         warnings=tuple(_warnings(dyn, q, limits, here, sets[0], gravity)),
-        bounds=model_bounds(dyn.robot) if bounds else None,
+        bounds=_bounds(dyn.robot),
         map=mapped,
     )
+
+
+def _bounds(robot: Robot) -> ModelBounds | None:
+    """Bounds on the norms of M, C and g for all configurations; None for robots that they do not cover."""
+    try:
+        return model_bounds(robot)
+    except NotApplicable:
+        return None
 
 
 def _in_general(dyn: Dynamics) -> tuple[Array, dict[str, int]]:

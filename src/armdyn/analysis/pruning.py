@@ -82,8 +82,6 @@ class Pruned(Result):
     """The reduced model."""
     certificate: ErrorBound
     seconds: float
-    ranked: bool = False
-    """Whether the table of the largest terms is shown."""
 
     @property
     def bound(self) -> Array:
@@ -133,14 +131,14 @@ class Pruned(Result):
         )  # fmt: skip
         columns = tuple(map(Column, ("model", "multiplications", "additions", "sines, cosines", "one call")))
         sections = [Section("Torque errors of the reduced model", heads, rows), Section("Cost", columns, costs)]
-        sections += [self.ranking.section()] if self.ranked else []
         facts = [
             ("proof", f"{self.certificate.points} points, factor {self.certificate.factor:.3g}"),
             ("velocities", f"up to {_listed(self.box.velocity)}"),
             ("accelerations", f"up to {_listed(self.box.acceleration)}"),
         ]
         notes = [f"Assumed, because the robot has none: {each}." for each in self.box.assumed]
-        return View(f"Reduced torque model of {self.robot.name}", None, facts, (), sections, notes=notes)
+        terms = (self.ranking.section(),)
+        return View(f"Reduced torque model of {self.robot.name}", None, facts, (), sections, terms, notes)
 
     def record(self) -> dict[str, Any]:
         """Everything that was found, as plain values."""
@@ -167,8 +165,9 @@ class Pruned(Result):
         kind = Path(path).suffix.lower()
         if kind not in (".txt", ".tex", ".py"):
             raise FileError(f"unknown ending {kind!r}", where=str(path), expected=".txt, .tex, .py")
-        texts = {".txt": self.equations.__str__, ".tex": self.equations.latex}
-        return write_text(path, self.graph.program("python") if kind == ".py" else texts[kind]() + "\n")
+        if kind == ".py":
+            return write_text(path, self.graph.program("python"))
+        return self.equations.save(path)
 
     def plot(self, path: str | Path | None = None, size: str | None = None) -> Any:
         """Matplotlib figure of where the most important terms of the equations vanish.
@@ -202,7 +201,7 @@ class Pruned(Result):
 @takes(*TRIGONOMETRIC)
 def prune(
     robot: Robot, tolerance: Any = "1%", *, v_max: Any = None, a_max: Any = None, box: MotionBox | None = None,
-    factor: float = 1.2, rank: bool = False, progress: Progress | None = None,
+    factor: float = 1.2, progress: Progress | None = None,
 ) -> Pruned:  # fmt: skip
     """Return a reduced torque model whose error stays within a tolerance for all motions in a box.
 
@@ -212,7 +211,6 @@ def prune(
     v_max, a_max: largest velocities and accelerations (default: the robot's limits, else those of a careful motion).
     box:       the motions instead (default: `motion_box(robot, v_max=v_max, a_max=a_max)`).
     factor:    how tight the proof is, larger than 1; see `error_bound`.
-    rank:      show the largest terms of the equations too.
 
     >>> import armdyn
     >>> reduced = prune(armdyn.load("planar2r"), "5%")
@@ -242,7 +240,7 @@ def prune(
             over = np.where(np.isfinite(found.bound), found.bound, found.expected) / allowed
         budget *= np.where(over > 1, 0.93 / np.maximum(over, 1), 1)
     graph = Graph(full.inputs, {"tau": reduced}, full.names)
-    return Pruned(robot, space, allowed, full, graph, found, time.perf_counter() - begin, rank)
+    return Pruned(robot, space, allowed, full, graph, found, time.perf_counter() - begin)
 
 
 def _values(inputs: Inputs, box: MotionBox) -> Values:

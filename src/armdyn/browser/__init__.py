@@ -6,6 +6,6 @@ computed apart from the page that shows them.
 
 from __future__ import annotations
 
-from armdyn.browser.serving import Studio, serve
+from armdyn.browser.serving import Studio, studio
 
-__all__ = ["Studio", "serve"]
+__all__ = ["Studio", "studio"]

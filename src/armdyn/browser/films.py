@@ -15,7 +15,7 @@ from armdyn.errors import ArmdynError, unknown_name
 from armdyn.motion import plan as planned
 from armdyn.motion import torque_breakdown
 from armdyn.motion.verdict import FeasibilityStatus
-from armdyn.simulation import Plant, Solver, simulate
+from armdyn.simulation import Plant, simulate
 from armdyn.trajectory import point_to_point
 from armdyn.trajectory.profiles import PROFILES
 from armdyn.typing import Array
@@ -118,12 +118,12 @@ def track(answers: RobotQueries, start: Any, goal: Any, setting: Setting, durati
     length = within(duration, "duration", LONGEST)
     plant, law = setting.plant(answers), setting.law(answers)
     course = point_to_point(q0, q1, profile="quintic", duration=length)
-    run = simulate(Plant(plant, stops=True), law, course, duration=length, q0=q0, solver=Solver(dt=1e-3))
+    run = simulate(Plant(plant, stops=True), law, course, duration=length, q0=q0)
     at = np.unique(np.linspace(0, len(run.t) - 1, FRAMES + 1).astype(int))
     t, q, qd, tau = run.t[at], run.q[at], run.qd[at], run.tau[at]
     kinetic, potential = plant.kinetic_energy(q, qd), plant.potential_energy(q)
     curves = {"kinetic energy, J": kinetic, "potential energy, J": potential - potential[0]}
-    words = ["The motion ran to its end." if run.ok else f"{run.status.value} {run.detail}".strip()]
+    words = [f"{run.status.value} {run.detail}".strip()]
     if law.needs_reference:
         worst = np.abs(run.error).max(axis=0)
         i = int(worst.argmax())

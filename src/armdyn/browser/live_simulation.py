@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from armdyn import control
 from armdyn.browser.robot_queries import HEAVIEST, RobotQueries, within
-from armdyn.control import ComputedTorque, PDGravity
 from armdyn.control.base import Desired, Law
-from armdyn.control.computed_torque import NoControl
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.errors import unknown_name
@@ -21,8 +19,11 @@ from armdyn.simulation.stops import Stops
 from armdyn.simulation.studies import scaled_masses
 from armdyn.typing import Array
 
-COMPUTED, PD_GRAVITY, RELEASED = "computed torque", "PD with gravity compensation", "none: released"
-LAWS = (COMPUTED, PD_GRAVITY, RELEASED)
+RELEASED = "none"
+LAWS = ("computed_torque", "pd_gravity", RELEASED)
+"""Laws without internal state, by the names of `armdyn.control.law`."""
+FASTEST_LAW, LARGEST_DAMPING = 1000.0, 50.0
+"""Largest frequency, rad/s, and damping ratio that a user may ask for."""
 STEP = 2e-3
 """Time step of the live simulation, s."""
 KEPT = 600
@@ -36,15 +37,14 @@ class Setting:
     """A control law, and how the true arm differs from the model that it knows.
 
     name:    one of LAWS.
-    kp, kd:  gains. Of computed torque 1/s^2 and 1/s; of PD in units of the joint's inertia, so that the same numbers
-             mean the same speed on every arm.
+    frequency, damping_ratio: of the errors, rad/s; the law is designed for them, as in `armdyn.control.law`.
     payload: at the true tool, unknown to the law, kg.
     heavier: the true masses are larger by this share, from -0.5 to 1.
     """
 
-    name: str = COMPUTED
-    kp: float = 100.0
-    kd: float = 20.0
+    name: str = LAWS[0]
+    frequency: float = 10.0
+    damping_ratio: float = 1.0
     payload: float = 0.0
     heavier: float = 0.0
 
@@ -58,16 +58,13 @@ class Setting:
 
     def law(self, answers: RobotQueries) -> Law:
         """The control law, with the model of the robot as it is described."""
-        kp, kd = within(self.kp, "kp", 1e5, 0.0), within(self.kd, "kd", 1e4, 0.0)
-        inertia = np.diagonal(answers.dyn.mass_matrix(answers.start))
-        laws: dict[str, Callable[[], Law]] = {
-            COMPUTED: lambda: ComputedTorque(answers.dyn, kp=kp, kd=kd),
-            PD_GRAVITY: lambda: PDGravity(answers.dyn, kp=kp * inertia, kd=kd * inertia),
-            RELEASED: lambda: NoControl(answers.robot.n),
-        }
-        if self.name not in laws:
-            raise unknown_name("control law", self.name, laws)
-        return laws[self.name]()
+        if self.name not in LAWS:
+            raise unknown_name("control law", self.name, LAWS)
+        if self.name == RELEASED:
+            return control.law(self.name, answers.dyn)
+        frequency = within(self.frequency, "frequency", FASTEST_LAW, 0.0)
+        ratio = within(self.damping_ratio, "damping_ratio", LARGEST_DAMPING, 0.0)
+        return control.law(self.name, answers.dyn, frequency=frequency, damping_ratio=ratio)
 
 
 @dataclass

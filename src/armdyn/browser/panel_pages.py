@@ -115,7 +115,7 @@ def model_page(title: str, facts: Sequence[tuple[str, str]], checkup: Checkup, t
         f"<td>{html_text(b)}</td></tr>"
         for a, b in facts
     )
-    mark, color = ("✓", GOOD) if checkup.ok else ("✗", BAD)
+    mark, color = ("✓", GOOD) if checkup.fine else ("✗", BAD)
     issues = "".join(
         f"<li><b>{escape(kind)}</b> {html_text(where)}: {html_text(what)}</li>"
         for kind, where, what, *_ in checkup.section().rows[:12]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import threading
 import time
+import webbrowser
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
@@ -23,6 +24,8 @@ from armdyn.browser.solids import rotation
 from armdyn.browser.stage import Stage
 from armdyn.errors import ArmdynError, MissingExtra
 from armdyn.formats import load
+from armdyn.notebook_view import View
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, require, takes
 from armdyn.typing import Array
@@ -39,7 +42,7 @@ REST = 0.3
 """The arm is at rest if nothing moved it for this time, s."""
 
 
-class Studio:
+class Studio(Result):
     """A running studio: one robot at a time, one configuration, any number of pages that show it.
 
     answers: the robot. q: (n,) its configuration. payload: kg. degrees: whether angles are shown in degrees.
@@ -89,6 +92,21 @@ class Studio:
         """The address of the page, with the token."""
         return f"http://{HOST}:{self.gate.port}/?token={self.gate.token}"
 
+    def _view(self) -> View:
+        facts = [("address", self.address), ("stop", "Ctrl-C, or stop() from Python")]
+        return View(f"Studio of {self.answers.robot.name}", facts=facts)
+
+    def record(self) -> dict[str, Any]:
+        """The robot that is open and the address of its page."""
+        return {"robot": self.answers.robot.name, "address": self.address}
+
+    def wait(self) -> None:
+        """Return when the user presses Ctrl-C; the studio has then ended."""
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            self.stop()
+
     def stop(self) -> None:
         """End the studio."""
         self.shown += 1
@@ -110,7 +128,7 @@ class Studio:
 
     def open(self, robot: Robot, q: Any = None, payload: float = 0.0, points: tuple[Any, ...] = ()) -> None:
         """Put a robot on the stage; what was shown before goes."""
-        require(robot, "browser.serve", frozenset((*CLOSED, *TREE)))
+        require(robot, "browser.studio", frozenset((*CLOSED, *TREE)))
         answers = RobotQueries(robot)
         begin = answers.start if q is None else answers.kept(q)
         kept = [answers.kept(point) for point in points[:MOST_POINTS]]
@@ -285,13 +303,17 @@ class Studio:
 
 
 @takes(*CLOSED, *TREE)
-def serve(robot: Robot, port: int = 0, *, dark: bool = False) -> Studio:
-    """Start the studio of a robot in the background; `stop()` ends it.
+def studio(robot: Robot, port: int = 0, *, dark: bool = False, browser: bool = False) -> Studio:
+    """Start the studio of a robot in the background; `stop()` ends it, `wait()` waits for Ctrl-C.
 
     port: on this machine; 0 takes any free one.
     dark: dark colours.
+    browser: open a browser window.
     """
-    return Studio(robot, port, dark=dark)
+    running = Studio(robot, port, dark=dark)
+    if browser:
+        webbrowser.open(running.address)
+    return running
 
 
 def _viser() -> Any:

@@ -38,9 +38,6 @@ def analyse(
         typer.Option(metavar="Q", help="Configuration, one number per joint as in 0,30deg,-1.2 (default: mid-range)."),
     ] = None,
     tau_max: parse.TorqueOption = None,
-    bounds: Annotated[
-        bool, typer.Option("--bounds", help="Also bound the norms of M, C and g for all configurations.")
-    ] = False,
     map_of: Annotated[
         Quantity | None, typer.Option("--map", metavar="QUANTITY", help="Also map a quantity over the workspace: "
                                       f"{', '.join(Quantity)}.")
@@ -48,7 +45,6 @@ def analyse(
     over: Annotated[
         str | None, typer.Option(metavar="A,B", help="Axes of the map: two joints, or two of x, y, z.")
     ] = None,
-    points: Annotated[int, typer.Option(metavar="N", min=2, help="Points of the map along each axis.")] = 61,
 ) -> Result:  # fmt: skip
     """Analyse an arm: Jacobian, effective mass, ellipsoids, payload, acceleration; maps over the workspace."""
     from armdyn import analyse
@@ -57,9 +53,7 @@ def analyse(
         robot,
         None if at is None else parse.configuration(at, robot, "--at"),
         tau_max=None if tau_max is None else parse.numbers(tau_max, robot.n, "--tau-max", single=True),
-        bounds=bounds,
         map_of=None if map_of is None else map_of.value,
         over=None if over is None else over.replace(",", " ").split(),
-        points=points,
         progress=progress,
     )

@@ -30,7 +30,7 @@ from armdyn.cli.formulations import formulations
 from armdyn.cli.identifiable import identifiable
 from armdyn.cli.identify import identify
 from armdyn.cli.parse import OptionError
-from armdyn.cli.payload_verb import payload
+from armdyn.cli.payload import payload
 from armdyn.cli.plan import plan
 from armdyn.cli.prune import prune
 from armdyn.cli.reproduce import reproduce
@@ -38,11 +38,11 @@ from armdyn.cli.robots import robots
 from armdyn.cli.share import share
 from armdyn.cli.show import show
 from armdyn.cli.simulate import simulate
-from armdyn.cli.stiffness_verb import stiffness
+from armdyn.cli.stiffness import stiffness
 from armdyn.cli.studio import studio
 from armdyn.cli.study import study
 from armdyn.cli.sweep import sweep
-from armdyn.cli.verb import in_panels, protected
+from armdyn.cli.verb import in_panels
 from armdyn.errors import ArmdynError, FileError
 
 FINE, FINDINGS, USER_ERROR, DEFECT, INTERRUPTED = 0, 1, 2, 70, 130
@@ -72,7 +72,7 @@ VERBS: dict[str, tuple[Callable[..., Any], ...]] = {
 for _panel, _verbs in VERBS.items():
     for _verb in _verbs:  # paragraphs are refilled: rich would keep the line ends of the docstring
         _help = "\n\n".join(" ".join(part.split()) for part in (_verb.__doc__ or "").split("\n\n"))
-        app.command(rich_help_panel=_panel, help=_help)(in_panels(protected(_verb)))
+        app.command(rich_help_panel=_panel, help=_help)(in_panels(_verb))
 
 
 @app.callback(invoke_without_command=True)

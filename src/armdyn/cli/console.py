@@ -17,18 +17,12 @@ from rich.panel import Panel
 from rich.table import Column, Table
 from rich.text import Text
 
-from armdyn.files import writing
+from armdyn.formula_lines import wrapped
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from armdyn.diagnosis import Fixed
-    from armdyn.dynamics import Dynamics
     from armdyn.errors import ArmdynError
-    from armdyn.findings import Checkup
     from armdyn.notebook_view import View
     from armdyn.result import Result
-    from armdyn.robot.robot import Robot
     from armdyn.tables import Section
 
 PIPE_WIDTH = 120
@@ -87,8 +81,8 @@ def show_view(screen: Console, view: View) -> None:
     for title, formulas in view.formulas:
         screen.print(Text(f"\n{title}", style="bold"))
         for formula in formulas:
-            lines = (formula.plain or formula.latex).replace("\n", "\n  ")
-            screen.print(Text(f"  {lines}"), soft_wrap=True)
+            lines = wrapped(formula.plain, screen.width - 2) if formula.plain else formula.latex
+            screen.print(Text("  " + lines.replace("\n", "\n  ")), soft_wrap=True)
     show(screen, *view.sections, *view.details)
     for note in view.notes:
         screen.print(bullet(note))
@@ -101,16 +95,9 @@ def show_view(screen: Console, view: View) -> None:
 # Robots -----------------------------------------------------------------------------------------------------------
 
 
-def compiled(robot: Robot) -> Dynamics:
-    """The compiled dynamics."""
-    from armdyn.dynamics import compile as compile_dynamics
-
-    return compile_dynamics(robot)
-
-
 @contextmanager
 def first_warning(name: str) -> Iterator[None]:
-    from armdyn.formats import ModelWarning
+    from armdyn import ModelWarning
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
@@ -123,46 +110,10 @@ def first_warning(name: str) -> Iterator[None]:
 # Files ---------------------------------------------------------------------------------------------------------------
 
 
-def write_figure(screen: Console, path: Path, figure: Any, size: str | None = None) -> None:
-    """Write a Matplotlib figure, as it is or in the size of a journal, and print where it is."""
-    from armdyn.report.figures.style import write
-
-    with writing(path) as part:
-        write(figure, part, size)
-    show_path(screen, "Figure", path)
-
-
 def show_path(screen: Console, label: str, *paths: object) -> None:
     """`Report: out/report.html`; never broken into lines, so that it can be copied."""
     shown = Text(", ").join(Text(str(path), style="bold green") for path in paths)
     screen.print(Text.assemble(f"{label}: ", shown), soft_wrap=True)
-
-
-MOST_ROWS = 80
-"""Rows of a diff that are printed."""
-_STYLES = {"-": "red", "+": "green", "@": "cyan"}
-
-
-def save_robot(screen: Console, robot: Robot, path: Path) -> None:
-    """Save a robot that was computed, and say which file has all of it if its format has no place for something."""
-    from armdyn.formats.expressible import saved_with_all
-
-    saved = saved_with_all(robot, path)
-    show_path(screen, "Written", saved.path)
-    if saved.complete is not None:
-        screen.print(f"Its format has no place for: {', '.join(saved.left_out)}.", style="yellow")
-        show_path(screen, "The complete robot", saved.complete)
-
-
-def show_changes(screen: Console, robot: Robot, path: Path) -> None:
-    """Print what a saved file changes in the user's own file."""
-    from armdyn.formats import changes
-
-    rows = changes(robot, path).splitlines()
-    for row in rows[:MOST_ROWS]:
-        screen.print(Text(row, style=_STYLES.get(row[:1], "")), soft_wrap=True)
-    if len(rows) > MOST_ROWS:
-        screen.print(f"... and {len(rows) - MOST_ROWS} more rows")
 
 
 def print_json(record: object) -> None:
@@ -229,35 +180,6 @@ def _padded(cells: list[str], numeric: bool) -> list[str]:
 
 
 # Findings ------------------------------------------------------------------------------------------------------------
-
-
-def show_findings(out: Console, checkup: Checkup) -> None:
-    """The findings as a table, or stacked where the terminal is narrow; then the notes of the file."""
-    rows = checkup.section().rows
-    if rows and out.width >= NARROW:
-        table = Table(box=box.SIMPLE_HEAD, show_lines=True, pad_edge=False, header_style="bold", expand=True)
-        table.add_column("", no_wrap=True, min_width=10)
-        longest = max(len(word) for row in rows for word in row[1].split())  # names of joints stay whole
-        table.add_column("where", width=min(max(longest, out.width // 6), out.width // 3), overflow="fold")
-        for head, ratio in (("what is wrong", 6), ("value", 3), ("likely cause, advice", 7)):
-            table.add_column(head, ratio=ratio, overflow="fold")
-        for severity, *cells in rows:
-            table.add_row(Text(severity, style=STYLE[severity]), *map(Text, cells))
-        out.print(table)
-    else:
-        for severity, where, what, amount, advice in rows:
-            out.print(Text.assemble("\n", (severity, STYLE[severity]), "  ", (where, "bold")))
-            for text in (what, f"Value: {amount}" if amount else "", advice):
-                if text:
-                    out.print(bullet(text, " "))
-    for note in checkup.notes:
-        out.print(bullet(note))
-
-
-def show_repairs(out: Console, result: Fixed) -> None:
-    """The proposed repairs, and what is left alone."""
-    sections = result.sections()
-    show(out, *sections) if sections else out.print(Text(str(result)))
 
 
 # Facts, notes, marks and progress ------------------------------------------------------------------------------------

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, show, working
-from armdyn.cli.verb import takes
+from armdyn.cli.verb import Writes, verb
 
 if TYPE_CHECKING:
-    from armdyn.codegen.functions import Real
-    from armdyn.robot.robot import Robot
+    from armdyn import Robot
+    from armdyn.result import Result
 
 
 class Language(StrEnum):
@@ -26,19 +26,17 @@ class Language(StrEnum):
     wasm = "wasm"
     fmu = "fmu"
     python = "python"
-    latex = "latex"
-    casadi = "casadi"
-    jax = "jax"
 
 
-@takes("closed", "elastic", "lossy", "free_joints", movable=False)
+def here(options: Mapping[str, Any]) -> Path:
+    """Where the files go when the user does not say: the current folder."""
+    return Path()
+
+
+@verb(out=Writes("Folder for the files, created if necessary (default: this one).", folder=True, default=here))
 def export(
     robot: Robot,
-    to: Annotated[
-        Language,
-        typer.Option("--to", metavar="LANGUAGE", help="c, cpp, matlab, wasm, fmu, python, latex, casadi or jax."),
-    ] = Language.c,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files; created if necessary.")] = Path(),
+    to: Annotated[Language, typer.Option("--to", help="Language of the code.")] = Language.c,
     functions: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Functions, separated by commas, or `all`.")
     ] = None,
@@ -59,50 +57,25 @@ def export(
         ),
     ] = None,
     float32: Annotated[bool, typer.Option("--float32", help="C: numbers of 32 bits.")] = False,
-) -> None:
-    """Export a robot's dynamics as code: C, C++, MATLAB and Octave, WebAssembly, FMU, Python, LaTeX, CasADi, JAX.
+) -> Result:
+    """Export a robot's dynamics as code: C, C++, MATLAB and Octave, WebAssembly, FMU, Python.
 
-    C, C++, MATLAB, WebAssembly and FMU come with a test over reference vectors and a README, which says how to build
-    and call the code. An FMU (FMI 3.0, C sources) has inverse dynamics and the robot as a plant, with a tunable
-    payload. The others have by default: inverse dynamics (feedforward, computed torque), forward dynamics, mass matrix,
-    Coriolis torques, gravity torques (gravity compensation), pose and Jacobian of the tool.
+    All but Python come with a test over reference vectors and a README, which says how to build and call the code. An
+    FMU (FMI 3.0, C sources) has inverse dynamics and the robot as a plant, with a tunable payload. The others have by
+    default: inverse dynamics (feedforward, computed torque), forward dynamics, mass matrix, Coriolis torques, gravity
+    torques (gravity compensation), pose and Jacobian of the tool.
 
-    First steps in each language: docs/start/use_it_from.md.
+    First steps in each language: docs/start/use_it_from.md. In CasADi, JAX and PyTorch, use armdyn.casadi, armdyn.jax
+    and armdyn.torch from Python.
     """
-    with working("tracing the functions") as say:
-        from armdyn.codegen.c_source import stack_bytes
-        from armdyn.codegen.export_files import LOOPING, contents, model_for, save
-        from armdyn.codegen.functions import applicable
-        from armdyn.tables import Column, Section
+    from armdyn import export
 
-        names = parse.words(functions) if functions else None
-        chosen = applicable(robot) if names == ("all",) else names
-        real: Real = "float" if float32 else "double"
-        built = model_for(to, robot, chosen, prefix, parameters=parameters, loops=loops, real=real)
-        say("writing")
-        written = contents(built, to)
-        paths = save(written, out)
-    screen = console()
-    heads = ["function", "x", "+", "/", "sin, cos", "other"]
-    notes = ["Operations of one call."]
-    if parameters:
-        heads.append("of parameters")
-        notes.append("Of parameters: operations that depend on named parameters only.")
-    if to in LOOPING:
-        heads.append("stack, bytes")
-        notes.append("Stack: a bound that holds without optimisation too.")
-    rows = []
-    for function in built.functions:
-        count = function.operations
-        other = count.square_roots + count.others + count.negations
-        values = [count.multiplications, count.additions, count.divisions, count.trigonometric, other]
-        if parameters:
-            values.append(count.offline.total if count.offline else 0)
-        if to in LOOPING:
-            values.append(stack_bytes(built, function))
-        rows.append((function.name, *map(str, values)))
-    columns = tuple(Column(head) for head in heads)
-    show(screen, Section(f"Functions of {robot.name}", columns, tuple(rows), " ".join(notes)))
-    for path, content in zip(paths, written.values(), strict=True):
-        size = f"{len(content.splitlines())} lines" if isinstance(content, str) else f"{len(content)} bytes"
-        screen.print(f"Wrote {path} ({size}).", soft_wrap=True, markup=False)
+    return export(
+        robot,
+        to.value,
+        None if functions is None else parse.words(functions),
+        prefix,
+        parameters=parameters,
+        loops=loops,
+        real="float" if float32 else "double",
+    )

@@ -1,43 +1,29 @@
-"""armdyn fix: repairs of a robot file. Exit status 0 nothing to repair, 1 repairs or findings, 2 error."""
+"""armdyn fix: repairs of a robot file."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, print_json, show_path, show_repairs, working
-from armdyn.cli.verb import takes
+from armdyn.cli.verb import Writes, verb
 
-CLEAN, FOUND = 0, 1
+if TYPE_CHECKING:
+    from armdyn.doctor import Fixed
 
 
-@takes("closed", "elastic", "frictionless", "free_joints")
+@verb(out=Writes("Write the repaired file; the rest of it stays as it is."))
 def fix(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Robot file.", autocompletion=parse.robot_names)],
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the repaired file; the rest of it stays as it is."),
-    ] = None,
-    json: parse.JsonOption = False,
-) -> None:
+) -> Fixed:
     """Propose repairs of what the check-up finds, where there is one and only one; --out applies them to a copy.
 
     Every repair comes with its evidence and its effect on the torques; what has no unique repair is left alone, with
     the reason. The file itself is never changed.
 
-    Exit status: 0 nothing to repair, 1 repairs or findings left, 2 error.
+    Exit status: 0 nothing to repair, 1 repairs or findings left.
     """
-    with working("looking for repairs"):
-        from armdyn.diagnosis import fix as run
-        from armdyn.formats import read
+    from armdyn import fix
 
-        result = run(read(file))
-    print_json(result.record()) if json else show_repairs(console(), result)
-    if out is not None and result.repairs:
-        result.robot.save(out)
-        if not json:
-            show_path(console(), "repaired", out)
-    raise typer.Exit(FOUND if result.repairs or result.left else CLEAN)
+    return fix(file)

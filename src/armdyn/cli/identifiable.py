@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.console import console, show, working
-from armdyn.cli.verb import takes
+from armdyn.cli.verb import verb
 
 if TYPE_CHECKING:
-    from armdyn.robot.robot import Robot
+    from armdyn import Robot
+    from armdyn.result import Result
 
 
-@takes("closed", "tree")
+@verb()
 def identifiable(
     robot: Robot,
     motion: Annotated[
@@ -23,12 +23,10 @@ def identifiable(
     ] = None,
     include: parse.IncludeOption = "inertial,friction",
     rate: Annotated[float, typer.Option(metavar="HZ", help="Sampling rate of the measurement, Hz.")] = 100.0,
-) -> None:
+) -> Result:
     """Tell which parameters a motion identifies, individually or in combination, and which no torque shows."""
-    from armdyn.identification import identifiable as judged
+    from armdyn import identifiable
     from armdyn.trajectory import read_trajectory
 
-    with working("base parameters"):
-        course = None if motion is None else read_trajectory(motion)
-        found = judged(robot, course, include=parse.words(include), rate=rate)
-    show(console(), *found.sections())
+    course = None if motion is None else read_trajectory(motion)
+    return identifiable(robot, course, include=parse.words(include), rate=rate)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import glob
 import math
 import os
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +17,7 @@ import typer
 from armdyn.errors import ArmdynError, unknown_name
 
 if TYPE_CHECKING:
-    from armdyn.robot.robot import Robot
+    from armdyn import Robot
 
 
 class OptionError(ArmdynError):
@@ -99,6 +98,33 @@ class FigureSize(StrEnum):
 
 # Arguments and options that several verbs take -----------------------------------------------------------------------
 
+LOG_FILES = "a file (.csv, .npz, .parquet, a ROS 2 bag)"
+
+
+def print_logger_template(asked: bool) -> None:
+    """Print a logger's file with all keys, and end."""
+    if asked:
+        from armdyn.identification import Logger
+
+        print(Logger.template())
+        raise typer.Exit
+
+
+LoggerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="TOML file of the logger: columns, units, gears, efforts (--print-template)."
+    ),
+]
+LoggerTemplateOption = Annotated[
+    bool,
+    typer.Option(
+        "--print-template",
+        help="Print a file for --format with all keys.",
+        callback=print_logger_template,
+        is_eager=True,
+    ),
+]
 RobotArgument = Annotated[
     str,
     typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a robot file.", autocompletion=robot_names),
@@ -113,48 +139,12 @@ LoadOption = Annotated[
         autocompletion=load_keys,
     ),
 ]
-TipOption = Annotated[
-    str | None, typer.Option(metavar="BODY", help="Body whose frame becomes the tool frame; the chain to it is kept.")
-]
-BaseOption = Annotated[str | None, typer.Option(metavar="BODY", help="Body that becomes the fixed base.")]
-LockOption = Annotated[
-    list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Lock a joint at a position (rad or m); repeatable.")
-]
-ArgOption = Annotated[
-    list[str] | None, typer.Option(metavar="NAME=VALUE", help="Argument of a .xacro file; repeatable.")
-]
-WithoutOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FEATURE", help="Leave a feature out on purpose, such as loops or friction; repeatable."),
-]
 IncludeOption = Annotated[
     str,
     typer.Option(
         metavar="FAMILIES",
         help="Parameters to identify, as in `identify --include`: inertial, rotor, friction, offset, spring.",
     ),
-]
-PlotOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write a figure: .png, .svg or .pdf, inferred from the extension.")
-]
-SizeOption = Annotated[
-    FigureSize | None,
-    typer.Option(
-        metavar="SIZE",
-        help="Size of the figure in a paper: column (3.5 in) or page (7.16 in); no title.",
-    ),
-]
-NoLoadOption = Annotated[
-    str | None,
-    typer.Option(
-        "--no-load-speed",
-        metavar="V",
-        help="Speed at which the actuators have no torque left, one for all joints or one each, or robot for its "
-        "velocity limits (default: torques do not depend on the speed).",
-    ),
-]
-CornerOption = Annotated[
-    str, typer.Option("--corner-speed", metavar="V", help="Speed from which that torque falls, in the same form.")
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -265,15 +255,6 @@ def limits_by_name(text: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
     return joints, tool
 
 
-def torque_speed(no_load: str | None, corner: str, count: int) -> dict[str, Any]:
-    """The torque-speed curve as options of functions: `no_load_speed` and `corner_speed`; none without the first."""
-    if no_load is None:
-        return {}
-    speeds = no_load if no_load == "robot" else limits(no_load, count, "--no-load-speed")
-    corners = numbers(corner, count if "," in corner else 1, "--corner-speed")
-    return {"no_load_speed": speeds, "corner_speed": corners}
-
-
 def payload(text: str | None) -> tuple[float, list[float]]:
     """`"3kg@0,0,0.1"` as mass and centre of mass in the tool frame; None: no mass."""
     mass, _, com = (text or "0").partition("@")
@@ -294,20 +275,6 @@ def pair(text: str, option: str, example: str) -> tuple[str, str]:
     if not (name and sign and value):
         raise typer.BadParameter(f"{text!r} is not of the form {example}", param_hint=option)
     return name, value
-
-
-def numeric_pair(text: str, option: str, example: str) -> tuple[str, float]:
-    """`"kp=200"` as ("kp", 200.0)."""
-    name, value = pair(text, option, example)
-    try:
-        return name, float(value)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not of the form {example}", param_hint=option) from None
-
-
-def locked(pairs: list[str] | None) -> Mapping[str, float]:
-    """`["elbow=0.5"]` as {"elbow": 0.5}."""
-    return dict(numeric_pair(text, "--lock", "elbow=0.5") for text in pairs or ())
 
 
 def check_extension(path: Path | None, extensions: tuple[str, ...], option: str) -> None:

@@ -30,8 +30,6 @@ def prune(
     ] = "1%",
     v_max: parse.VelocityOption = None,
     a_max: parse.AccelerationOption = None,
-    factor: Annotated[float, typer.Option(metavar="F", help="Tightness of the proof; smaller takes longer.")] = 1.2,
-    rank: Annotated[bool, typer.Option("--rank", help="Also list the largest terms of the equations.")] = False,
 ) -> Result:
     """Simplify the torque equations, with a proven error bound.
 
@@ -45,7 +43,5 @@ def prune(
         tolerance if tolerance.strip().endswith("%") else parse.limits(tolerance, robot.n, "--tolerance"),
         v_max=None if v_max is None else parse.limits(v_max, robot.n, "--v-max"),
         a_max=None if a_max is None else parse.limits(a_max, robot.n, "--a-max"),
-        factor=factor,
-        rank=rank,
         progress=progress,
     )

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.console import console, tables, working
-from armdyn.files import create_folder, require_free
+from armdyn.cli.verb import Writes, completing, verb
 
 if TYPE_CHECKING:
-    from armdyn.tables import Section
-    from armdyn.texts import Outcome, Reproduction
+    from armdyn.result import Result
+    from armdyn.typing import Progress
 
-EXPLAINED, UNEXPLAINED = 0, 1
+AUTHORS = ("elbaji", "milicevic", "khalil", "truc", "siciliano", "all")
 
 
+def default_page(options: Mapping[str, Any]) -> Path:
+    """Where the page goes when the user does not say: the index of a full run is kept by the run of one text."""
+    author = options["source"]
+    return Path("out") / "reproduce" / ("index.html" if author == "all" else f"{author}.html")
+
+
+@verb(out=Writes("Page to write (default: out/reproduce/AUTHOR.html).", (".html",), default=default_page))
 def reproduce(
+    progress: Progress,
     source: Annotated[
-        str,
-        typer.Argument(
-            metavar="AUTHOR",
-            help="elbaji, milicevic, khalil, truc, siciliano or all.",
-            autocompletion=lambda incomplete: _known(incomplete),
-        ),
+        str, typer.Argument(metavar="AUTHOR", help=f"{', '.join(AUTHORS)}.", autocompletion=completing(AUTHORS))
     ] = "all",
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for index.html, or AUTHOR.html (default: out/reproduce).")
-    ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Also measure what takes minutes (El Baji table 3 simplified by SymPy).")
     ] = False,
-) -> None:
+) -> Result:
     """Reproduce the tables, figures and worked examples of the source texts, and compare them with the print.
 
     elbaji: Online trajectory tracking control based on the explicit form of the equations of motion for serial
@@ -48,64 +48,8 @@ def reproduce(
 
     Verdicts: same; formula same, data chosen (the text does not give all data); corrected (an erratum explains the
     difference); not confirmed (a claim of the text did not hold here); no print to compare; unexplained.
-    Exit status: 0 nothing is unexplained, 1 something is, 2 error.
+    Exit status: 0 nothing is unexplained, 1 something is.
     """
-    from rich.text import Text
+    from armdyn import reproduce
 
-    from armdyn.texts import run
-    from armdyn.texts.page import page_name, write
-    from armdyn.texts.running import chosen
-
-    folder = create_folder(out or Path("out") / "reproduce")
-    require_free([folder / page_name([chapter.source for chapter in chosen(source)])])
-    with working("starting") as say:
-        made = run(source, say, full=full)
-        say("writing the page")
-        path = write(made, folder)
-    screen = console()
-    for table in tables(_section(made), screen.width):
-        screen.print(table)
-    for result in made.unexplained:
-        screen.print(Text(f"{result.item.key}: {result.outcome.sentence}", style="bold red"))
-    for result in made.results:
-        if result.verdict == "not confirmed":
-            screen.print(Text.assemble((f"{result.item.key}, not confirmed: ", "bold"), result.outcome.sentence))
-    for tag, check in made.evidence.items():
-        if not check.holds:
-            screen.print(Text(f"No evidence for {tag}: {check.what}: {check.figure}", style="bold red"))
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(made.counts.items()))
-    style = "green" if made.ok else "bold red"
-    screen.print(Text.assemble(f"{len(made.results)} items: ", (counts, style)))
-    screen.print(Text.assemble("Page: ", (str(path), "bold green")), soft_wrap=True)
-    raise typer.Exit(EXPLAINED if made.ok else UNEXPLAINED)
-
-
-def _section(made: Reproduction) -> Section:
-    from armdyn.tables import Column, Section
-
-    rows = tuple(
-        (
-            result.item.key,
-            result.item.title,
-            result.verdict,
-            _agreement(result.outcome),
-            " ".join(dict.fromkeys(slip.tag for slip in result.outcome.slips)),
-        )
-        for result in made.results
-    )
-    columns = (Column("item"), Column("what", folds=True), Column("verdict"), Column("agree"),
-               Column("errata", folds=True))  # fmt: skip
-    return Section("", columns, rows)
-
-
-def _agreement(outcome: Outcome) -> str:
-    """How many comparisons and claims hold."""
-    held = [check.holds for check in outcome.checks] + [claim.holds for claim in outcome.claims]
-    return f"{sum(held)} of {len(held)}"
-
-
-def _known(incomplete: str) -> list[str]:
-    """Completions of the shell."""
-    from armdyn.references import TEXTS
-
-    return [name for name in (*(reference.text for reference in TEXTS), "all") if name.startswith(incomplete)]
+    return reproduce(source, full=full, progress=progress)

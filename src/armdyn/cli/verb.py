@@ -11,12 +11,11 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast, get_args
 
 import typer
 from typer.models import OptionInfo, ParameterInfo
@@ -32,7 +31,7 @@ from armdyn.cli.parse import (
     check_extension,
     load_options,
 )
-from armdyn.errors import unknown_name
+from armdyn.errors import FileError, unknown_name
 
 if TYPE_CHECKING:
     from armdyn import Robot
@@ -52,13 +51,13 @@ class Writes:
     help:     what is written, in one sentence
     suffixes: accepted extensions; none: any
     folder:   the option names a folder
-    default:  gives the path if the user names none, from the robot's name; without it nothing is written then
+    default:  gives the path if the user names none, from the verb's options; without it nothing is written then
     """
 
     help: str
     suffixes: tuple[str, ...] = ()
     folder: bool = False
-    default: Callable[[str], Path] | None = None
+    default: Callable[[Mapping[str, Any]], Path] | None = None
 
     @property
     def annotation(self) -> Any:
@@ -72,7 +71,12 @@ def figure(of: str) -> Writes:
 
 
 def verb(
-    *, out: Writes | None = None, plot: Writes | None = None, report: Writes | None = None, panels: Panels | None = None
+    *,
+    out: Writes | None = None,
+    plot: Writes | None = None,
+    report: Writes | None = None,
+    waits: bool = False,
+    panels: Panels | None = None,
 ) -> Callable[[Verb], Verb]:
     """Make a function a verb of the command line.
 
@@ -81,9 +85,10 @@ def verb(
     named, loaded with --load; `progress: Progress` reports progress. Choices are arguments whose type is a StrEnum.
 
     Options added here: --load beside a robot; --json, which prints `result.record()`; --force where files are written;
-    out:    --out, written with `result.save(path)`
+    out:    --out, written with `result.save(path)`; or passed to the function, if it has an argument `out`
     plot:   --plot, written with `result.plot(path, size)`; see `figure`
     report: --report, written with `result.report(path)`
+    waits:  the command ends when the user stops it: `result.wait()` is called after the result was shown
     panels: panels of the help besides those that all verbs have, and their options
 
     `save` and `report` return the path or the paths that they wrote, or a Result that judges what was written: it is
@@ -95,6 +100,7 @@ def verb(
         signature = inspect.signature(function)
         loads, reports = "robot" in signature.parameters, "progress" in signature.parameters
         hints = _annotations(function)
+        passed = [name for name in writes if name in signature.parameters]
         hints |= {name: each.annotation for name, each in writes.items()}
         hints |= {"load": LoadOption} if loads else {}
         hints |= {"json": JsonOption} | ({"force": ForceOption} if writes else {})
@@ -107,15 +113,19 @@ def verb(
             from armdyn.files import protecting_existing, require_free
 
             named = {name: options.pop(name) for name in writes}
-            paths = _paths(writes, named, str(options.get("robot", "")))
+            paths = _paths(writes, named, options)
             with nullcontext() if force else protecting_existing():
                 require_free(path for path, _ in paths.values() if not os.path.isdir(path))
                 if loads:
                     options["robot"] = load_robot(options["robot"], load)
                 with working(function.__name__) as say:
-                    result = function(**options, **({"progress": say} if reports else {}))
-                    written = [_write(result, name, *paths[name]) for name in paths]
-            raise typer.Exit(finish(result, written, json=json))
+                    options |= {name: paths[name][0] for name in passed} | ({"progress": say} if reports else {})
+                    result = function(**options)
+                    written = [_write(result, name, *paths[name]) for name in paths if name not in passed]
+            status = finish(result, written, json=json)
+            if waits:
+                result.wait()
+            raise typer.Exit(status)
 
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint)
@@ -136,17 +146,21 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: eval(text, function.__globals__, {"Robot": RobotArgument}) for name, text in texts.items()}
 
 
-def _paths(writes: Mapping[str, Writes], named: Mapping[str, Path | None], robot: str) -> dict[str, tuple[Path, Any]]:
+def _paths(
+    writes: Mapping[str, Writes], named: Mapping[str, Path | None], options: Mapping[str, Any]
+) -> dict[str, tuple[Path, Any]]:
     """Option -> path and size of a figure, checked before the work begins."""
     paths = {}
     for name, each in writes.items():
         path, size = named[name], None
         if path is None and each.default is not None:
-            path = each.default(Path(robot).stem)
+            path = each.default(options)
         if path is None:
             continue
         if name == "plot":
             path, size = _figure_size(path)
+        if not each.folder and os.path.isdir(path):
+            raise FileError("it is a folder", where=f"--{name} {path}", expected="the name of a file")
         if each.suffixes:
             check_extension(path, each.suffixes, f"--{name}")
         paths[name] = path, size
@@ -175,11 +189,13 @@ def _write(result: Any, option: str, path: Path, size: str | None) -> Any:
 def finish(result: Result | str, written: list[Any], *, json: bool = False) -> int:
     """Show the result and where it was written; return the exit status."""
     from armdyn.cli.console import console, show_path, show_result
-    from armdyn.result import Result
+    from armdyn.result import Result, Source
 
     judgements = [each for each in written if isinstance(each, Result)]
     if isinstance(result, str):
         print(result.rstrip("\n"))
+    elif isinstance(result, Source) and result.printed and not (json or written):
+        print(result.source.rstrip("\n"))
     else:
         show_result(result, json=json)
     for judgement in judgements:
@@ -269,115 +285,3 @@ def completing(words: Iterable[str]) -> Callable[[str], list[str]]:
         return [word for word in words if word.startswith(incomplete)]
 
     return beginning
-
-
-# Verbs that show and write by themselves -----------------------------------------------------------------------------
-
-TAKES: dict[str, tuple[str, ...]] = {}
-"""Verb -> features that it takes into account; entered in the table of all declarations by `cli.declarations`."""
-
-OPTIONS: dict[str, Any] = {"load": LoadOption}
-"""What is done to the robot of a file before the verb sees it."""
-
-
-class Running(NamedTuple):
-    """The verb that runs, and the robot as it was named on the command line."""
-
-    verb: str
-    robot: str
-
-
-RUNNING: ContextVar[Running] = ContextVar("RUNNING")
-
-
-def takes(*names: str, movable: bool = True, panels: Panels | None = None) -> Callable[[Verb], Verb]:
-    """Declare which features of robots a verb takes into account ("tree": all ordinary ones of a rigid tree).
-
-    On the command line, the verb's argument `robot: Robot` is a name or a file with the options `OPTIONS`; the verb
-    gets the loaded robot, after the gate has compared the robot's features with the declared ones.
-
-    movable: the robot must have a movable joint
-    panels:  panels of the help besides those that all verbs have, and their options
-    """
-
-    def declared(verb: Verb) -> Verb:
-        name = verb.__name__
-        TAKES[name] = names
-        PANELS[name] = panels or {}
-        signature = inspect.signature(verb)
-        if "robot" not in signature.parameters:  # the verb reads its files by itself
-            return verb
-        # Typer sees the annotation `Robot` as the text that names one: no verb imports the class to start.
-        hints = inspect.get_annotations(verb, eval_str=True, locals={"Robot": RobotArgument})
-        given = [
-            parameter.replace(annotation=hints[parameter.name], kind=parameter.KEYWORD_ONLY)
-            for parameter in signature.parameters.values()
-        ]
-        added = [
-            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            for option, annotation in OPTIONS.items()
-        ]
-
-        @wraps(verb)
-        def run(*, robot: str, **options: Any) -> Any:
-            how = {option: options.pop(option) for option in OPTIONS}
-            before = RUNNING.set(Running(name, robot))
-            try:
-                return verb(robot=_loaded(robot, name, movable=movable, **how), **options)
-            finally:
-                RUNNING.reset(before)
-
-        run.__signature__ = signature.replace(parameters=[*given, *added])  # type: ignore[attr-defined]
-        run.__annotations__ = {**hints, **OPTIONS}
-        return cast(Verb, run)
-
-    return declared
-
-
-WRITTEN = ("out", "plot", "report")
-"""Options that name what a verb writes."""
-
-
-def protected(verb: Verb) -> Verb:
-    """The verb, replacing existing files with the added option --force only; it asks before it works."""
-    signature = inspect.signature(verb)
-    if "force" in signature.parameters or not any(name in signature.parameters for name in WRITTEN):
-        return verb
-    hints = {**inspect.get_annotations(verb, eval_str=True), "force": ForceOption}
-    force = inspect.Parameter("force", inspect.Parameter.KEYWORD_ONLY, default=False)
-    given = (parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in signature.parameters.values())
-    parameters = [parameter.replace(annotation=hints[parameter.name]) for parameter in (*given, force)]
-
-    @wraps(verb)
-    def run(*, force: bool, **options: Any) -> Any:
-        if force:
-            return verb(**options)
-        from armdyn.files import protecting_existing, require_free
-
-        with protecting_existing():
-            named = [options[name] for name in WRITTEN if options.get(name) is not None]
-            require_free(path for path in named if not os.path.isdir(path))
-            return verb(**options)
-
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = hints
-    return cast(Verb, run)
-
-
-def default_folder() -> Path:
-    """Where results go when the user does not say: out/ROBOT."""
-    return Path("out") / Path(RUNNING.get().robot).stem
-
-
-def _loaded(name: str, verb: str, *, load: list[str] | None, movable: bool) -> Robot:
-    """The robot, if the verb takes all its features into account."""
-    import armdyn.cli.declarations  # noqa: F401 (enters what the verbs declare)
-    from armdyn.errors import RobotError
-    from armdyn.robot.features import SUPPORT, require
-
-    robot = load_robot(name, load)
-    require(robot, f"armdyn {verb}", SUPPORT[f"cli.{verb}"])
-    if movable and not robot.n:
-        raise RobotError("no movable joint is left", where=f"robot {robot.name!r}",
-                         expected="a revolute or prismatic joint", advice="Lock fewer joints.")  # fmt: skip
-    return robot

@@ -14,7 +14,7 @@ from armdyn.graph import Graph, Node, symbol
 from armdyn.graph.expression_writer import Dialect, Writer, folded
 from armdyn.graph.node import SIGN
 from armdyn.graph.program import StraightLine, straight_line
-from armdyn.kernels.link_loops import ANGLE, FREE, SIZES, Part, Place, Recipe, entries
+from armdyn.kernels.looped.recursion import ANGLE, FREE, SIZES, Part, Place, Recipe, entries
 from armdyn.typing import Array
 
 WIDTH = 100

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path, PurePath
+from typing import Any
 
 from armdyn.codegen import fmu_source
-from armdyn.codegen.functions import DEFAULT, Model, Real, model
-from armdyn.dynamics.looped_programs import MANY, can_be_looped
+from armdyn.codegen.c_source import stack_bytes
+from armdyn.codegen.functions import DEFAULT, Model, Real, applicable, model
+from armdyn.dynamics.looped.choice import THRESHOLDS
+from armdyn.dynamics.looped.robots import can_be_looped
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.files import require_free, write_bytes, write_text
+from armdyn.notebook_view import View
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FREE, LOSSY, takes
+from armdyn.tables import Column, Section
 
 Content = str | bytes
 
@@ -25,49 +31,103 @@ TARGETS = {
     "wasm": "WebAssembly with a JavaScript wrapper, TypeScript types and a test",
     "fmu": "FMI 3.0: units with C sources for Model Exchange and Co-Simulation, a test through FMPy",
     "python": "a module over NumPy arrays",
-    "latex": "the program as equations",
-    "casadi": "files for casadi.Function.load",
-    "jax": "a module over JAX arrays",
 }
 """Languages by name; each is a module of this package."""
 LOOPING = ("c", "cpp")
 """Languages in which functions may be loops over the links."""
 
 
+@dataclass(frozen=True)
+class Exported(Result):
+    """A robot's functions as code: the files by name, texts and bytes. `save(folder)` writes them."""
+
+    language: str
+    model: Model
+    files: Mapping[PurePath, Content]
+
+    def _counts(self) -> dict[str, dict[str, int]]:
+        """Operations of one call of each function, and the stack that a function in C needs."""
+        counts = {}
+        for function in self.model.functions:
+            count = function.operations
+            found = {
+                "multiplications": count.multiplications,
+                "additions": count.additions,
+                "divisions": count.divisions,
+                "trigonometric": count.trigonometric,
+                "other": count.square_roots + count.others + count.negations,
+            }
+            if self.model.parameters:
+                found["of parameters"] = count.offline.total if count.offline else 0
+            if self.language in LOOPING:
+                found["stack, bytes"] = stack_bytes(self.model, function)
+            counts[function.name] = found
+        return counts
+
+    def _view(self) -> View:
+        heads = {"multiplications": "x", "additions": "+", "divisions": "/", "trigonometric": "sin, cos"}
+        counts = self._counts()
+        names = next(iter(counts.values()))
+        columns = (Column("function"), *(Column(heads.get(name, name)) for name in names))
+        rows = tuple((function, *map(str, found.values())) for function, found in counts.items())
+        notes = ["Operations of one call."]
+        if self.model.parameters:
+            notes.append("Of parameters: operations that depend on named parameters only.")
+        if self.language in LOOPING:
+            notes.append("Stack: a bound that holds without optimisation too.")
+        functions = Section("Functions", columns, rows, " ".join(notes))
+        sizes = tuple((str(name), _size(content)) for name, content in self.files.items())
+        files = Section("Files", (Column("file"), Column("size")), sizes)
+        facts = [("language", TARGETS[self.language])]
+        return View(f"{self.model.robot.name} as code", facts=facts, sections=(functions, files))
+
+    def record(self) -> dict[str, Any]:
+        """Language, operations of every function, and the sizes of the files."""
+        sizes = {str(name): len(content.encode() if isinstance(content, str) else content)
+                 for name, content in self.files.items()}  # fmt: skip
+        return {"robot": self.model.robot.name, "language": self.language, "functions": self._counts(), "bytes": sizes}
+
+    def save(self, folder: str | os.PathLike[str] = ".") -> list[Path]:
+        """Write the files into a folder, made if it does not exist, and return their paths."""
+        return save(self.files, Path(folder))
+
+
+def _size(content: Content) -> str:
+    return f"{len(content.splitlines())} lines" if isinstance(content, str) else f"{len(content)} bytes"
+
+
 @takes(*CLOSED, "elastic", *LOSSY, *FREE)
-def write(
+def export(
     robot: Robot,
     to: str = "c",
-    out: str | os.PathLike[str] = ".",
     functions: Iterable[str] | None = None,
     prefix: str | None = None,
     *,
     parameters: bool = False,
     loops: bool | None = None,
     real: Real = "double",
-) -> list[Path]:
-    """Write the robot's functions as code into a folder and return the paths of the files.
+) -> Exported:
+    """The robot's functions as code; `save(folder)` writes the files.
 
     robot: with at least one movable joint.
     to: language, one of TARGETS (default "c").
-    out: folder, made if it does not exist (default: the current one).
-    functions: names from QUANTITIES (default: DEFAULT; for "fmu" inverse and forward dynamics).
+    functions: names from QUANTITIES, or "all" (default: DEFAULT; for "fmu" inverse and forward dynamics).
     prefix: begins the names of files and C functions (default: from the robot's name).
     parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
     loops: in C and C++, loops over a table of links instead of straight-line code, whose size does not depend on the
         number of joints (default: from 24 joints on, where it is the faster code too).
     real: in C, the type of numbers, "double" or "float" (default: "double").
 
-    Raises UnknownName, ArmdynError (prefix), MissingExtra (casadi), FileError.
+    Raises UnknownName, ArmdynError (prefix).
 
-    >>> import armdyn, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in write(armdyn.load("scara5"), "python", folder, ["gravity"])]
+    >>> import armdyn
+    >>> [str(name) for name in export(armdyn.load("scara5"), "python", ["gravity"]).files]
     ['scara5.py']
     """
-    return save(
-        contents(model_for(to, robot, functions, prefix, parameters=parameters, loops=loops, real=real), to), Path(out)
-    )
+    names = None if functions is None else [functions] if isinstance(functions, str) else list(functions)
+    chosen = applicable(robot) if names == ["all"] else names
+    made = model_for(to, robot, chosen, prefix, parameters=parameters, loops=loops, real=real)
+    return Exported(to, made, contents(made, to))
 
 
 def model_for(
@@ -80,18 +140,18 @@ def model_for(
     loops: bool | None = None,
     real: Real = "double",
 ) -> Model:
-    """What is written in a language; arguments as in `write`. For an FMU, the robot has a payload as parameters."""
+    """What is written in a language; arguments as in `export`. For an FMU, the robot has a payload as parameters."""
     if to not in TARGETS:
         raise unknown_name("language", to, TARGETS, where="export")
     _must_fit(to, robot, parameters, loops, real)
     if to == "fmu":
         loaded = fmu_source.prepared(robot, parameters=parameters)
         wanted = fmu_source.DEFAULT if functions is None else functions
-        long = robot.n >= MANY and not parameters and not robot.compounds
+        long = robot.n >= THRESHOLDS.many and not parameters and not robot.compounds
         return model(loaded, wanted, prefix, parameters=True, loops=long)
     names = DEFAULT if functions is None else functions
     if loops is None:
-        loops = to in LOOPING and robot.n >= MANY
+        loops = to in LOOPING and robot.n >= THRESHOLDS.many
     return replace(model(robot, names, prefix, parameters=parameters, loops=loops), real=real)
 
 

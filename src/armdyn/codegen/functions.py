@@ -10,15 +10,15 @@ from typing import Literal
 from armdyn.codegen.labels import labels_of
 from armdyn.codegen.naming import checked_prefix, file_stem, identifier
 from armdyn.dynamics import Dynamics, compile
-from armdyn.dynamics.looped_programs import recipe_and_tables, varying_numbers
+from armdyn.dynamics.looped.tables import recipe_and_tables, varying_numbers
 from armdyn.dynamics.quantities import QUANTITIES, Definition
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.graph import Graph, Node, Operations
 from armdyn.graph.angle import natural_order
 from armdyn.graph.program import StraightLine, straight_line
 from armdyn.graph.structure import Port, ports
-from armdyn.kernels.link_loops import Recipe
-from armdyn.kernels.looped_kernel import Tables, operations_of, ports_of
+from armdyn.kernels.looped.kernel import Tables, operations_of, ports_of
+from armdyn.kernels.looped.recursion import Recipe
 from armdyn.kernels.ports import Ports
 from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates

@@ -16,8 +16,9 @@ from armdyn.algebra import Mat3, Vec3
 from armdyn.errors import ArmdynError
 from armdyn.graph import Graph, Node
 from armdyn.graph.evaluate import run
-from armdyn.mechanics import composite_body, forward, linear, newton_euler
+from armdyn.mechanics import composite_body, forward, linear
 from armdyn.mechanics.kinematics import Motion, link_poses
+from armdyn.mechanics.steps.newton_euler import rate_matrix, turning_moment
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD
 
@@ -132,7 +133,7 @@ def _matrix(name: str, A: Mat3, i: int) -> Values:
 def _motion(robot: Robot, q: list[Any], qd: list[Any], qdd: list[Any]) -> Values:
     motion, poses = Motion(robot, q, qd, qdd), link_poses(robot, q)
     a = [motion.a[j] - poses[j].R.T @ robot.gravity for j in range(robot.n)]
-    U = [newton_euler.rate_matrix(motion.w[j], motion.wd[j]) for j in range(robot.n)]
+    U = [rate_matrix(motion.w[j], motion.wd[j]) for j in range(robot.n)]
     for link in robot.links:
         j = link.index
         yield from _vector("w", motion.w[j], j)
@@ -145,7 +146,7 @@ def _motion(robot: Robot, q: list[Any], qd: list[Any], qdd: list[Any]) -> Values
         j, body = link.index, link.inertia
         R, P = link.pose(q[j])
         f[j] = f[j] + body.mass * a[j] + U[j] @ body.moment
-        turning = newton_euler.turning_moment(body.tensor, motion.w[j], motion.wd[j], U[j])
+        turning = turning_moment(body.tensor, motion.w[j], motion.wd[j], U[j])
         m[j] = m[j] + turning + body.moment.cross(a[j])
         yield from _vector("f", f[j], j)
         yield from _vector("m", m[j], j)

@@ -1,4 +1,4 @@
-"""Python: one module of plain functions over NumPy arrays, or over JAX arrays, that needs nothing of armdyn."""
+"""Python: one module of plain functions over NumPy arrays that needs nothing of armdyn."""
 
 from __future__ import annotations
 
@@ -15,39 +15,34 @@ from armdyn.robot.features import sentence
 
 WIDTH = 110
 INDENT = "    "
-ARRAYS = {"numpy": "numpy", "jax": "jax.numpy"}
 HELPERS = ("_entries", "_array")
 
 
-def files(model: Model, arrays: str = "numpy") -> dict[PurePath, str]:
-    """The text by file name. arrays: "numpy" or "jax"."""
-    name = model.prefix if arrays == "numpy" else f"{model.prefix}_jax"
-    return {PurePath(f"{name}.py"): module(model, arrays)}
+def files(model: Model) -> dict[PurePath, str]:
+    """The text by file name."""
+    return {PurePath(f"{model.prefix}.py"): module(model)}
 
 
-def module(model: Model, arrays: str = "numpy") -> str:
+def module(model: Model) -> str:
     """The whole module."""
     names = [function.name for function in model.functions]
-    parts = [f'"""{_head(model, arrays)}\n"""', f"import {ARRAYS[arrays]} as np", _constants(model, names)]
-    parts += [_ENTRIES if arrays == "numpy" else _ENTRIES_JAX, _ARRAY]
+    parts = [f'"""{_head(model)}\n"""', "import numpy as np", _constants(model, names), _ENTRIES, _ARRAY]
     parts += [function_text(function) for function in model.functions]
     return "\n\n".join(parts[:3]) + "\n\n\n" + "\n\n\n".join(parts[3:]) + "\n"
 
 
-def _head(model: Model, arrays: str) -> str:
+def _head(model: Model) -> str:
     robot = model.robot
-    kind = "NumPy" if arrays == "numpy" else "JAX"
     joints = "; ".join(f"{i} {safe_text(name)} ({kind})" for i, (name, kind) in enumerate(model.axes, 1))
     gravity = ", ".join(f"{float(x):g}" for x in robot.gravity)
     paragraphs = [
-        f"Dynamics of the robot '{safe_text(robot.name)}', over {kind} arrays.",
+        f"Dynamics of the robot '{safe_text(robot.name)}', over NumPy arrays.",
         "",
         f"Joints, in the order of every array: {joints}.",
         "",
         *([positions, ""] if (positions := model.positions(safe_text)) else []),
         "Arguments have shape (..., n): joints on the last axis, leading axes broadcast. Units are SI, angles in "
         f"radians. tau is what the actuators exert on +q. Gravity is ({gravity}) m/s^2 in world axes.",
-        *([] if arrays == "numpy" else ["", "JAX computes in single precision unless jax_enable_x64 is set."]),
         "",
         sentence(robot),
         "",
@@ -74,14 +69,6 @@ def _entries(value, size, name):
         raise ValueError(f"{name} has shape {array.shape}, expected (..., {size})")
     if array.dtype.kind not in "fc":
         array = array.astype(float)
-    return [array[..., i] for i in range(size)]'''
-
-_ENTRIES_JAX = '''\
-def _entries(value, size, name):
-    """The entries on the last axis of an array (..., size)."""
-    array = np.asarray(value)
-    if array.ndim == 0 or array.shape[-1] != size:
-        raise ValueError(f"{name} has shape {array.shape}, expected (..., {size})")
     return [array[..., i] for i in range(size)]'''
 
 _ARRAY = '''\

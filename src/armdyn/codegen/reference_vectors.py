@@ -198,7 +198,8 @@ def scale(robot: Robot, name: str, state: dict[str, Array], expected: Array) -> 
         weight = _length(robot.gravity) * sum(abs(float(link.inertia.mass)) for link in robot.opened.links)
         terms = terms + np.abs(reference(robot, "gravity", q)) + weight * _size(robot)
     if name == "inverse_dynamics" or QUANTITIES[name].inverts:
-        terms = terms + np.abs(reference(robot, "friction", qd)) + np.abs(reference(robot, "springs", q))
+        sliding = robot.without("load_friction", "presliding")  # friction of the rate alone: enough for a size
+        terms = terms + np.abs(reference(sliding, "friction", qd)) + np.abs(reference(robot, "springs", q))
     if QUANTITIES[name].inverts:
         inverse = np.abs(np.linalg.inv(M))
         accelerations = (inverse @ (terms + np.abs(tau))[..., None])[..., 0].max(axis=1)

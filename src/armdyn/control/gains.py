@@ -17,6 +17,9 @@ from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.tables import Column, Section, render
 from armdyn.typing import Array
 
+ROOT_ACCURACY = 1e-4
+"""Relative accuracy of poles: a triple root, as a designed PID has, is known to the cube root of rounding, 6e-6."""
+
 
 @dataclass(frozen=True)
 class JointLoop:
@@ -42,7 +45,7 @@ class JointLoop:
     @property
     def below_resonance(self) -> bool | None:
         """Whether w_j <= w_rj / 2 (Khalil, notes on (9.10)); None if no resonance is given."""
-        return None if self.resonance is None else self.frequency <= self.resonance / 2 * (1 + 1e-9)
+        return None if self.resonance is None else self.frequency <= self.resonance / 2 * (1 + ROOT_ACCURACY)
 
     @property
     def poles_text(self) -> str:
@@ -182,5 +185,5 @@ def _pole_text(pole: complex) -> str:
 
 
 def _is_real(pole: complex) -> bool:
-    """Whether a pole is real; a triple root is accurate only to the cube root of rounding."""
-    return abs(pole.imag) < 1e-4 * abs(pole) or pole == 0
+    """Whether a pole is real, as far as it is known."""
+    return abs(pole.imag) < ROOT_ACCURACY * abs(pole) or pole == 0

@@ -118,5 +118,7 @@ def law(name: str, dyn: Dynamics, **gains: Any) -> Law:
     for gain, what in NOT_DESIGNED.items():
         if gain in named.design_gains and gain not in gains:
             raise ArmdynError(f"{gain} is missing", where=where, expected=what)
-    designed = named.design(dyn, **{gain: x for gain, x in gains.items() if gain in named.design_gains})
-    return replace(cast(Any, designed), **{gain: x for gain, x in gains.items() if gain not in named.design_gains})
+    designing = {gain: value for gain, value in gains.items() if gain in named.design_gains}
+    replacing = {gain: value for gain, value in gains.items() if gain not in named.design_gains}
+    found: Law = replace(cast(Any, named.design(dyn, **designing)), **replacing)
+    return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from armdyn.algebra import Scalar, derivative
 from armdyn.algebra.ops import add, sub
@@ -32,26 +32,47 @@ from armdyn.parameters.regressor import projected
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
 
-Formula = Callable[[Robot, ClosedMotion], Any]
-"""Of a view of the tree, whose free and ball joints stand where they are, and the motion of its joints."""
+Formula = Callable[[Robot, ClosedMotion, Any], Any]
+"""Of a view of the tree, whose free and ball joints stand where they are, the motion of its joints, and the variant."""
+Choice = Literal["torques", "loaded", "places", "robot"]
+"""The view of the tree: "loaded" is for torques with wrenches, if there are any; "robot" the tree as it is."""
 
 
-def _graph(source: Source, inputs: Inputs, near: bool, robot: Robot, formula: Formula) -> Graph:
+def of_closed_motion(view: Choice, *, wrenches: bool = False, inverts: bool = False) -> Callable[[Formula], GraphMaker]:
+    """Make graphs of a quantity from its formula over the closed motion of the tree.
+
+    wrenches: the variant says where wrenches act; else it is the name of a frame. inverts: the mass matrix is inverted.
+    """
+
+    def decorate(formula: Formula) -> GraphMaker:
+        def maker(source: Source, inputs: Inputs, variant: Any) -> Graph:
+            other, near = (variant.other, True) if isinstance(variant, Near) else (variant, False)
+            if inverts:
+                _require_inertia(source)
+            names = (*inputs, *(_wrench_names(other) if wrenches else ()), *["near"] * near)
+            robot = source.tree.robot if view == "robot" else getattr(source.tree.views, view)
+            robot = source.tree.views.torques if view == "loaded" and other is None else robot
+            return _graph(source, names, robot, lambda robot, motion: formula(robot, motion, other))
+
+        return maker
+
+    return decorate
+
+
+def _graph(source: Source, names: Sequence[str], robot: Robot, formula: Callable[[Robot, ClosedMotion], Any]) -> Graph:
     """The graph of a formula of the closed motion."""
     chain = source.chain
-    sizes = {name: 6 if name.startswith("wrench") else len(chain.independent) for name in inputs}
-    if "q" in sizes:
-        sizes["q"] = chain.robot.nq
-    names: Sequence[str] = (*inputs, "near") if near else inputs
-    if near:
-        sizes["near"] = len(chain.tree.joints)
+    special = {"q": chain.robot.nq, "near": len(chain.tree.joints)}
+    sizes = {name: 6 if name.startswith("wrench") else special.get(name, len(chain.independent)) for name in names}
     return traced(_Closed(robot, chain, names, formula), sizes)
 
 
 class _Closed:
     """A formula with its robot and chain: what `trace` calls with symbols."""
 
-    def __init__(self, robot: Robot, chain: DependentJoints, names: Sequence[str], formula: Formula) -> None:
+    def __init__(
+        self, robot: Robot, chain: DependentJoints, names: Sequence[str], formula: Callable[[Robot, ClosedMotion], Any]
+    ) -> None:
         self.robot, self.chain, self.names, self.formula = robot, chain, names, formula
 
     def __call__(self, *values: Any) -> Any:
@@ -62,15 +83,10 @@ class _Closed:
         return result if isinstance(result, dict) else nested(result)
 
 
-def _split(variant: Variant | Near | None) -> tuple[Variant | None, bool]:
-    """(wrench or frame, whether a start is given)."""
-    return (variant.other, True) if isinstance(variant, Near) else (variant, False)
-
-
 # Torques --------------------------------------------------------------------------------------------------------------
 
 
-def _wrenches(variant: Variant | None) -> tuple[str, ...]:
+def _wrench_names(variant: Variant | None) -> tuple[str, ...]:
     if variant is None:
         return ()
     return tuple(f"wrench{k + 1}" for k in range(len(variant))) if isinstance(variant, tuple) else ("wrench",)
@@ -82,30 +98,17 @@ def _wrench(motion: ClosedMotion, variant: Variant | None) -> Any:
     return motion.given.get("wrench")
 
 
-def inverse_dynamics(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("loaded", wrenches=True)
+def inverse_dynamics(robot: Robot, motion: ClosedMotion, variant: Any) -> Any:
     """G^T tau, from the tree's recursion."""
-    wrench, near = _split(variant)
-    views = source.tree.views
-    robot = views.torques if wrench is None else views.loaded
-
-    def formula(robot: Robot, motion: ClosedMotion) -> Any:
-        torques = newton_euler.inverse_dynamics.formula(robot, motion.q, motion.qd, motion.qdd, _wrench(motion, wrench))
-        return reduced_torques(motion.G, torques)
-
-    return _graph(source, (*inputs, *_wrenches(wrench)), near, robot, formula)
+    torques = newton_euler.inverse_dynamics.formula(robot, motion.q, motion.qd, motion.qdd, _wrench(motion, variant))
+    return reduced_torques(motion.G, torques)
 
 
-def forward_dynamics(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("loaded", wrenches=True, inverts=True)
+def forward_dynamics(robot: Robot, motion: ClosedMotion, variant: Any) -> Any:
     """M_a^-1 (tau_a - G^T tau(q, qd, drift))."""
-    _require_inertia(source)
-    wrench, near = _split(variant)
-    views = source.tree.views
-    robot = views.torques if wrench is None else views.loaded
-
-    def formula(robot: Robot, motion: ClosedMotion) -> Any:
-        return _accelerations(robot, motion, _wrench(motion, wrench))[1]
-
-    return _graph(source, (*inputs, *_wrenches(wrench)), near, robot, formula)
+    return _accelerations(robot, motion, _wrench(motion, variant))[1]
 
 
 def _require_inertia(source: Source) -> None:
@@ -125,28 +128,18 @@ def _accelerations(robot: Robot, motion: ClosedMotion, wrench: Any = None) -> tu
     return factors, linear.solve(factors, [sub(x, y) for x, y in zip(motion.given["tau"], bias, strict=True)])
 
 
-def torques(formula: Any) -> GraphMaker:
-    """G^T of torques of the tree that depend on the configuration alone, or on velocities too."""
-
-    def maker(source: Source, inputs: Inputs, variant: Any) -> Graph:
-        robot = source.tree.views.torques
-        body = formula.formula
-        return _graph(source, inputs, _split(variant)[1], robot,
-                      lambda robot, motion: reduced_torques(motion.G, body(robot, *motion.values(inputs))))  # fmt: skip
-
-    return maker
+def torques(formula: Any, *inputs: str) -> GraphMaker:
+    """G^T of torques of the tree that depend on these inputs alone."""
+    body = formula.formula
+    return of_closed_motion("torques")(lambda robot, m, _: reduced_torques(m.G, body(robot, *m.values(inputs))))
 
 
-def coriolis(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("torques")
+def coriolis(robot: Robot, motion: ClosedMotion, _: Any) -> Any:
     """G^T (M drift + c)."""
-    robot = source.tree.views.torques
-
-    def formula(robot: Robot, motion: ClosedMotion) -> Any:
-        c = newton_euler.coriolis.formula(robot, motion.q, motion.qd)
-        carried = times(composite_body.mass_matrix.formula(robot, motion.q), motion.drift)
-        return reduced_torques(motion.G, [add(x, y) for x, y in zip(c, carried, strict=True)])
-
-    return _graph(source, inputs, _split(variant)[1], robot, formula)
+    c = newton_euler.coriolis.formula(robot, motion.q, motion.qd)
+    carried = times(composite_body.mass_matrix.formula(robot, motion.q), motion.drift)
+    return reduced_torques(motion.G, [add(x, y) for x, y in zip(c, carried, strict=True)])
 
 
 def friction(source: Source, inputs: Inputs, variant: Any) -> Graph:
@@ -163,105 +156,76 @@ def friction(source: Source, inputs: Inputs, variant: Any) -> Graph:
             advice="Take inverse_dynamics, which includes it, or robot.without('friction').",
         )
     G: Rows = [rates.get(k, [0] * len(chain.independent)) for k in range(tree.n)]
-    return _graph(source, inputs, False, tree,
+    return _graph(source, inputs, tree,
                   lambda robot, m: reduced_torques(G, friction_torques(robot, times(G, m.given["qd"]))))  # fmt: skip
 
 
-def regressor(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("robot")
+def regressor(robot: Robot, motion: ClosedMotion, _: Any) -> Any:
     """G^T Y, by the parameters of all links."""
-    tree = source.tree.robot
-    return _graph(source, inputs, _split(variant)[1], tree, lambda robot, motion: projected(robot, motion, FAMILIES))
+    return projected(robot, motion, FAMILIES)
 
 
-def joint_reactions(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("robot", wrenches=True)
+def joint_reactions(robot: Robot, motion: ClosedMotion, variant: Any) -> Any:
     """Of all joints of the tree, then of the closing joints."""
-    wrench, near = _split(variant)
-    tree = source.tree.robot
-
-    def formula(robot: Robot, motion: ClosedMotion) -> Any:
-        return transmitted(motion.chain, robot, motion.q, motion.qd, motion.qdd, _wrench(motion, wrench))
-
-    return _graph(source, (*inputs, *_wrenches(wrench)), near, tree, formula)
+    return transmitted(motion.chain, robot, motion.q, motion.qd, motion.qdd, _wrench(motion, variant))
 
 
 # Matrices -------------------------------------------------------------------------------------------------------------
 
 
-def mass_matrix(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("torques")
+def mass_matrix(robot: Robot, motion: ClosedMotion, _: Any) -> Any:
     """G^T M G, symmetric by construction."""
-    robot = source.tree.views.torques
-    tree_matrix = composite_body.mass_matrix.formula
-    return _graph(source, inputs, _split(variant)[1], robot,
-                  lambda robot, m: _symmetric(reduced(m.G, tree_matrix(robot, m.q))))  # fmt: skip
+    return _symmetric(reduced(motion.G, composite_body.mass_matrix.formula(robot, motion.q)))
 
 
 def _symmetric(A: Rows) -> Rows:
     return [[A[max(i, j)][min(i, j)] for j in range(len(A))] for i in range(len(A))]
 
 
-def coriolis_matrix(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("torques")
+def coriolis_matrix(robot: Robot, motion: ClosedMotion, _: Any) -> Any:
     """G^T (M Gd + C G)."""
-    robot = source.tree.views.torques
-
-    def formula(robot: Robot, motion: ClosedMotion) -> Any:
-        M = composite_body.mass_matrix.formula(robot, motion.q)
-        C = derivatives.coriolis_matrix.formula(robot, motion.q, motion.qd)
-        return reduced_coriolis(motion.G, source.chain.rate(motion.q, motion.qd, motion.G), M, C)
-
-    return _graph(source, inputs, _split(variant)[1], robot, formula)
+    M = composite_body.mass_matrix.formula(robot, motion.q)
+    C = derivatives.coriolis_matrix.formula(robot, motion.q, motion.qd)
+    return reduced_coriolis(motion.G, motion.chain.rate(motion.q, motion.qd, motion.G), M, C)
 
 
 # Places and energies --------------------------------------------------------------------------------------------------
 
 
-def scalar(formula: Any, *, places: bool = False) -> GraphMaker:
-    """A quantity of the closed motion that needs no projection: energies, and poses of frames."""
-
-    def maker(source: Source, inputs: Inputs, variant: Any) -> Graph:
-        views = source.tree.views
-        robot = views.places if places else views.torques
-        return _graph(source, inputs, _split(variant)[1], robot,
-                      lambda robot, motion: formula.formula(robot, *motion.values(inputs)))  # fmt: skip
-
-    return maker
+def scalar(formula: Any, *inputs: str, places: bool = False) -> GraphMaker:
+    """A quantity of the closed motion that needs no projection: energies, and the centre of mass."""
+    view: Choice = "places" if places else "torques"
+    return of_closed_motion(view)(lambda robot, motion, _: formula.formula(robot, *motion.values(inputs)))
 
 
-def pose(source: Source, inputs: Inputs, variant: Any) -> Graph:
-    frame, near = _split(variant)
-    robot = source.tree.views.places
-    return _graph(source, inputs, near, robot,
-                  lambda robot, m: kinematics.pose.formula(robot, m.q, str(frame or "tool")))  # fmt: skip
+@of_closed_motion("places")
+def pose(robot: Robot, motion: ClosedMotion, frame: Any) -> Any:
+    return kinematics.pose.formula(robot, motion.q, frame or "tool")
 
 
-def jacobian(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("places")
+def jacobian(robot: Robot, motion: ClosedMotion, frame: Any) -> Any:
     """J G."""
-    frame, near = _split(variant)
-    robot, name = source.tree.views.places, str(frame or "tool")
-    return _graph(source, inputs, near, robot,
-                  lambda robot, m: product(kinematics.jacobian.formula(robot, m.q, name), m.G))  # fmt: skip
+    return product(kinematics.jacobian.formula(robot, motion.q, frame or "tool"), motion.G)
 
 
-def jacobian_dot_qd(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("places")
+def jacobian_dot_qd(robot: Robot, motion: ClosedMotion, frame: Any) -> Any:
     """dJ/dt qd + J drift."""
-    frame, near = _split(variant)
-    robot, name = source.tree.views.places, str(frame or "tool")
-
-    def formula(robot: Robot, motion: ClosedMotion) -> Any:
-        turning = kinematics.jacobian_dot_qd.formula(robot, motion.q, motion.qd, name)
-        carried = times(kinematics.jacobian.formula(robot, motion.q, name), motion.drift)
-        return [add(x, y) for x, y in zip(turning, carried, strict=True)]
-
-    return _graph(source, inputs, near, robot, formula)
+    turning = kinematics.jacobian_dot_qd.formula(robot, motion.q, motion.qd, frame or "tool")
+    carried = times(kinematics.jacobian.formula(robot, motion.q, frame or "tool"), motion.drift)
+    return [add(x, y) for x, y in zip(turning, carried, strict=True)]
 
 
-def closed(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("robot")
+def closed(robot: Robot, motion: ClosedMotion, _: Any) -> Any:
     """All joints."""
-
-    def formula(robot: Robot, motion: ClosedMotion) -> Any:
-        numbers = [x.value() if isinstance(x, AnglePair) else x for x in motion.q]
-        return positions_of(robot, numbers, source.robot, motion.given["position"])
-
-    return _graph(source, inputs, _split(variant)[1], source.tree.robot, formula)
+    numbers = [x.value() if isinstance(x, AnglePair) else x for x in motion.q]
+    return positions_of(robot, numbers, motion.chain.robot, motion.given["position"])
 
 
 # Derivatives ----------------------------------------------------------------------------------------------------------
@@ -294,33 +258,24 @@ def _slopes(robot: Robot, motion: ClosedMotion) -> tuple[Rows, Rows]:
     return transpose(along_q), transpose(along_qd)
 
 
-def inverse_dynamics_derivatives(source: Source, inputs: Inputs, variant: Any) -> Graph:
-    robot = source.tree.views.torques
-
-    def formula(robot: Robot, motion: ClosedMotion) -> dict[str, Any]:
-        by_q, by_qd = _slopes(robot, motion)
-        return {"dtau_dq": by_q, "dtau_dqd": by_qd}
-
-    return _graph(source, inputs, _split(variant)[1], robot, formula)
+@of_closed_motion("torques")
+def inverse_dynamics_derivatives(robot: Robot, motion: ClosedMotion, _: Any) -> dict[str, Any]:
+    by_q, by_qd = _slopes(robot, motion)
+    return {"dtau_dq": by_q, "dtau_dqd": by_qd}
 
 
-def forward_dynamics_derivatives(source: Source, inputs: Inputs, variant: Any) -> Graph:
+@of_closed_motion("torques", inverts=True)
+def forward_dynamics_derivatives(robot: Robot, motion: ClosedMotion, _: Any) -> dict[str, Any]:
     """-M_a^-1 times those of the torques, at the accelerations that the torques produce, and M_a^-1."""
-    _require_inertia(source)
-    robot = source.tree.views.torques
+    factors, qdd = _accelerations(robot, motion)
+    chart = plus(qdd, steady(motion.chain.robot, motion.given["qd"])) if robot.compounds else qdd
+    by_q, by_qd = _slopes(robot, ClosedMotion(motion.chain, {**motion.given, "qdd": chart}, motion.q))
 
-    def formula(robot: Robot, motion: ClosedMotion) -> dict[str, Any]:
-        factors, qdd = _accelerations(robot, motion)
-        chart = plus(qdd, steady(source.robot, motion.given["qd"])) if robot.compounds else qdd
-        by_q, by_qd = _slopes(robot, ClosedMotion(source.chain, {**motion.given, "qdd": chart}, motion.q))
+    def solved(A: Rows) -> Rows:
+        return transpose([linear.solve(factors, column) for column in transpose(A)])
 
-        def solved(A: Rows) -> Rows:
-            return transpose([linear.solve(factors, column) for column in transpose(A)])
-
-        inverse = _symmetric(solved(identity(len(qdd))))
-        return {"dqdd_dq": _negative(solved(by_q)), "dqdd_dqd": _negative(solved(by_qd)), "dqdd_dtau": inverse}
-
-    return _graph(source, inputs, _split(variant)[1], robot, formula)
+    inverse = _symmetric(solved(identity(len(qdd))))
+    return {"dqdd_dq": _negative(solved(by_q)), "dqdd_dqd": _negative(solved(by_qd)), "dqdd_dtau": inverse}
 
 
 def _negative(A: Rows) -> Rows:

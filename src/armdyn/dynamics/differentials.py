@@ -15,10 +15,9 @@ import numpy as np
 from armdyn.dynamics.facade import Dynamics
 from armdyn.dynamics.fingerprint import fingerprint
 from armdyn.dynamics.graphs import Derived, Variant
-from armdyn.dynamics.programs import Program
 from armdyn.dynamics.quantities import QUANTITIES, Definition
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError, unknown_name
-from armdyn.kernels import Kernel
+from armdyn.kernels import Kernel, Program
 
 Pair = tuple[int, int]
 
@@ -131,7 +130,7 @@ class Differential:
     def _label(self, name: str, variant: object, made: Program) -> str:
         dynamics, image = self.dynamics, made.record.image if isinstance(made, Kernel) else ""
         mark = fingerprint(dynamics.robot) or f"unknown {next(_unknown)}"
-        text = "\n".join(map(str, (mark, dynamics.forward, dynamics.group, name, repr(variant), image)))
+        text = "\n".join(map(str, (mark, name, repr(variant), image)))
         return f"armdyn_{name}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 

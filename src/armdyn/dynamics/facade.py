@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
-from math import isfinite, prod
+from functools import cached_property, partial
+from math import isfinite
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -15,24 +15,15 @@ import numpy as np
 from armdyn.algebra import ZERO
 from armdyn.dynamics.derived_graphs import derived
 from armdyn.dynamics.following import followed
-from armdyn.dynamics.graphs import (
-    FORWARD,
-    Derived,
-    Forward,
-    GraphMaker,
-    Near,
-    Source,
-    SymbolicSource,
-    Variant,
-    parameterless,
-)
-from armdyn.dynamics.looped_programs import FRAMES, can_be_looped, looped, pays
+from armdyn.dynamics.graphs import Derived, GraphMaker, Near, Source, SymbolicSource, Variant, parameterless
+from armdyn.dynamics.looped.choice import worth_looping
+from armdyn.dynamics.looped.robots import FRAMES, can_be_looped
 from armdyn.dynamics.program_cache import ProgramCache
-from armdyn.dynamics.programs import COMPOSING, Composed, ComposedHessian, Loaded, Program, finite, program
+from armdyn.dynamics.programs import COMPOSED, LOADED, concatenated, finite, program
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES, Definition, Quantities
 from armdyn.errors import ArmdynError, FeatureError, NotApplicable, PhysicsError, RobotError, ShapeError, unknown_name
 from armdyn.graph import Graph, Operations
-from armdyn.kernels import Kernel
+from armdyn.kernels import Composite, Kernel, Program
 from armdyn.kernels.collector import collector_paused
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.moving_axes import coordinates_of
@@ -45,8 +36,6 @@ from armdyn.tables import Column, Section
 from armdyn.typing import Floats as Array
 
 OPTIONS = ("out", "threads")
-WITH_WRENCH = ("inverse_dynamics", "forward_dynamics")
-"""Functions of which looped code knows no wrenches: their torques come apart."""
 LONG = 10
 """Joints beyond which the derivatives of forward dynamics are composed of other functions, and counting takes time."""
 ANOTHER_MODE = 1e-6
@@ -70,22 +59,18 @@ class Dynamics(Shown, Quantities):
     A wrong shape is always an error. NaN or infinity in a batch or a list is an error if a result depends on it. A call
     with single float arrays goes straight to machine code and answers NaN with NaN in every result that depends on it.
     Results that do not depend on it (gravity torques on a first joint with a vertical axis, for example) stay numbers.
+    A configuration at which a loop cannot be closed is a PhysicsError, with the loop, in every call.
     After `compile(robot, checked=True)` every input of every call is looked at, at a few microseconds a call.
     """
 
     robot: Robot
-    forward: Forward
-    group: bool
     cache: bool
     checked: bool
     _programs: dict[str, Program]
     _graphs: dict[tuple[str, Variant | Near | Derived | None, bool], Graph]
 
-    def __init__(self, robot: Robot, *, forward: Forward, group: bool, cache: bool, checked: bool) -> None:
-        values = {"robot": robot, "forward": forward, "group": group, "cache": cache, "checked": checked}
-        self.__dict__.update(values)
-        self.__dict__["_programs"] = {}
-        self.__dict__["_graphs"] = {}
+    def __init__(self, robot: Robot, *, cache: bool = True, checked: bool = False) -> None:
+        self.__dict__.update({"robot": robot, "cache": cache, "checked": checked, "_programs": {}, "_graphs": {}})
 
     # What is known about them --------------------------------------------------------------------------------------
 
@@ -160,7 +145,7 @@ class Dynamics(Shown, Quantities):
 
     @cached_property
     def _numeric_source(self) -> Source:
-        return Source(self.robot, self.forward, group=self.group)
+        return Source(self.robot)
 
     @cached_property
     def _symbolic_source(self) -> Source:
@@ -185,15 +170,14 @@ class Dynamics(Shown, Quantities):
         return self._programs[label]
 
     def _made(self, name: str, variant: Variant | Near | Derived | None, label: str) -> Program:
-        if name == "forward_dynamics_derivatives" and self.n > LONG and variant is None:
-            return Composed(*map(self.program, ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix")))
-        if name == "forward_dynamics_hessian" and self.n > LONG:
-            return ComposedHessian(self.program("forward_dynamics_derivatives"), *map(self.program, COMPOSING))
+        if name in COMPOSED and self.n > LONG and variant is None:
+            composition = COMPOSED[name]
+            return Composite(tuple(map(self.program, composition.parts)), composition.combine)
         if self.cache:
             found = self._cache.find(name, variant, label, lambda: self.graph(name, variant))
             if found is not None:
                 return found
-        made = self._with_wrench(name, variant) if name in WITH_WRENCH and variant else self._looped(name, variant)
+        made = self._with_wrench(name, variant) if name in LOADED and variant else self._looped(name, variant)
         if made is None:
             made = program(self.graph(name, variant), label, cache=self.cache)
             if self.cache:
@@ -202,16 +186,18 @@ class Dynamics(Shown, Quantities):
 
     def _looped(self, name: str, frame: Variant | Near | Derived | None = None) -> Program | None:
         """Code with loops over the links, where there is such code and it is the better choice."""
-        if (name, self.forward) == ("forward_dynamics", "composite") or not can_be_looped(self.robot, name):
+        if not can_be_looped(self.robot, name):
             return None
         if frame is not None and (name not in FRAMES or not isinstance(frame, str)):
             return None
         where = frame or "tool"
         if not (self.cache and self._cache.is_looped(name, where)):
-            if not pays(name, self.robot, lambda: self.operations("inverse_dynamics").total, where):
+            if not worth_looping(name, self.robot, lambda: self.operations("inverse_dynamics").total, where):
                 return None
             if self.cache:
                 self._cache.keep_looped(name, where)
+        from armdyn.dynamics.looped.tables import looped  # recipes: not loaded for straight-line code
+
         return looped(self.robot, name, where, cache=self.cache)
 
     def _with_wrench(self, name: str, variant: Variant | Near | Derived) -> Program | None:
@@ -223,18 +209,17 @@ class Dynamics(Shown, Quantities):
             return None
         frames = variant if isinstance(variant, tuple) else ("tool",)
         jacobians = tuple(self.program("jacobian", None if frame == "tool" else frame) for frame in frames)
-        return Loaded(core, jacobians, inverse=name == "inverse_dynamics")
+        return Composite((core, *jacobians), LOADED[name])
 
     @cached_property
     def _cache(self) -> ProgramCache:
-        return ProgramCache(self.robot, self.forward, self.group)
+        return ProgramCache(self.robot)
 
     def _function(self, definition: Definition) -> Callable[..., Any]:
         """What a name of this object is bound to: machine code, with a Python function for all but the plain call."""
         main = self.program(definition.name)
         function = Function(self, definition, _checking(self, definition, main))
-        plain = self.checked or _may_stay_open(self.robot, main)
-        return function.documented() if plain else _quick(main, function, definition)
+        return _quick(self, main, function, definition)
 
     # A frozen object -----------------------------------------------------------------------------------------------
 
@@ -252,7 +237,7 @@ class Dynamics(Shown, Quantities):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Robot and options travel, machine code does not: it is made again, or taken from the cache."""
-        return _again, (self.robot, self.forward, self.group, self.cache, self.checked)
+        return partial(Dynamics, cache=self.cache, checked=self.checked), (self.robot,)
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *QUANTITIES})
@@ -290,14 +275,10 @@ class Dynamics(Shown, Quantities):
 
 
 @takes(*CLOSED, "elastic", *FRICTIONLESS, *FREE)
-def compile(
-    robot: Robot, *, forward: Forward = "auto", group: bool = True, cache: bool = True, checked: bool = False
-) -> Dynamics:
+def compile(robot: Robot, *, cache: bool = True, checked: bool = False) -> Dynamics:
     """The robot's dynamics as machine code; each function is compiled at its first use.
 
     robot: with at least one movable joint.
-    forward: forward dynamics by "composite" bodies, by "articulated" bodies, or by whichever is cheaper ("auto").
-    group: generate code from grouped inertial parameters (same torques, fewer operations).
     cache: keep machine code on disk for the next time.
     checked: look for NaN and infinity in every call, at a few microseconds a call.
 
@@ -308,8 +289,6 @@ def compile(
     >>> dyn.gravity([0.0]).shape
     (1,)
     """
-    if forward not in FORWARD:
-        raise unknown_name("forward dynamics", forward, FORWARD, where="armdyn.compile")
     if robot.n == 0:
         raise RobotError("the robot has no movable joint", where=f"robot {robot.name!r}", expected="at least one")
     if (robot.constrained or robot.compounds) and coordinates(robot).doubled:
@@ -324,11 +303,7 @@ def compile(
             where=f"robot {robot.name!r}", expected="one of them", feature="load_friction",
             advice='robot.without("load_friction") leaves it out.', joints=robot.features["load_friction"],
         )  # fmt: skip
-    return Dynamics(parameterless(robot), forward=forward, group=group, cache=cache, checked=checked)
-
-
-def _again(robot: Robot, forward: Forward, group: bool, cache: bool, checked: bool) -> Dynamics:
-    return Dynamics(robot, forward=forward, group=group, cache=cache, checked=checked)
+    return Dynamics(parameterless(robot), cache=cache, checked=checked)
 
 
 # Calls that are more than single arrays ------------------------------------------------------------------------------
@@ -372,20 +347,8 @@ class Function:
                 self.dynamics.robot.opened.frame(frame)  # an unknown one is an error that lists the others
             made = self.dynamics.program(self.definition.name, choice)
             checking = _checking(self.dynamics, self.definition, made, choice)
-            plain = self.dynamics.checked or _may_stay_open(self.dynamics.robot, made)
-            self.variants[choice] = checking if plain else _quick(made, checking, self.definition)
+            self.variants[choice] = _quick(self.dynamics, made, checking, self.definition)
         return self.variants[choice]
-
-    def documented(self) -> Callable[..., Any]:
-        """A Python function that shows its name, signature and docstring."""
-
-        def call(*arguments: Any, **named: Any) -> Any:
-            return self(*arguments, **named)
-
-        call.__name__ = call.__qualname__ = self.definition.name
-        call.__doc__ = self.definition.doc
-        vars(call)["__signature__"] = self.definition.signature
-        return call
 
 
 def _must_be_of_this_mode(robot: Robot, near: Any) -> None:
@@ -414,22 +377,25 @@ def _variant(definition: Definition, choice: Any) -> tuple[Variant | None, tuple
     return ("wrench", (), (choice,)) if definition.optional == "wrench" else (str(choice), (str(choice),), ())
 
 
-def _quick(made: Program, slow: Callable[..., Any], definition: Definition) -> Callable[..., Any]:
-    """Machine code for plain calls with single arrays, `slow` for the others."""
-    if isinstance(made, Kernel) and made.fast is not None:
-        return made.before(slow, definition.name, str(definition.signature), definition.doc)
-    return slow.documented() if isinstance(slow, Function) else slow
+def _quick(dynamics: Dynamics, made: Program, slow: Callable[..., Any], definition: Definition) -> Callable[..., Any]:
+    """Machine code for plain calls with single arrays, `slow` for the others; a function, for `help` and editors."""
+    quick = slow
+    if isinstance(made, Kernel) and made.fast is not None and not dynamics.checked:
+        quick = made.before(slow, definition.name, str(definition.signature), definition.doc)
+        if not (dynamics.robot.loops and dependent_joints(dynamics.robot).stages):
+            return quick
 
+    def call(*arguments: Any, **named: Any) -> Any:
+        """Of a chain that cannot be assembled everywhere: machine code gives NaN there, `slow` the error."""
+        result = quick(*arguments, **named)
+        if quick is slow or (not isinstance(result, tuple) and isfinite(np.add.reduce(result, axis=None))):
+            return result
+        return slow(*arguments, **named)
 
-def _may_stay_open(robot: Robot, made: Program) -> bool:
-    """Whether machine code, which looks for NaN among the fewer numbers, might miss loops that did not close.
-
-    So it is where a closed chain is not linear and a quantity has more results than inputs.
-    """
-    if not isinstance(made, Kernel) or not robot.loops or not dependent_joints(robot).stages:
-        return False
-    counts = [sum(prod(port.shape) for port in ports) for ports in (made.ports.inputs, made.ports.outputs)]
-    return counts[0] < counts[1]
+    call.__name__ = call.__qualname__ = definition.name
+    call.__doc__ = definition.doc
+    vars(call)["__signature__"] = definition.signature
+    return call
 
 
 def _checking(
@@ -545,13 +511,11 @@ def _require_finite(dynamics: Dynamics, definition: Definition, values: tuple[An
 
 
 def _how(made: Program) -> str:
-    kind = {
-        "Split": "several kernels, ",
-        "Composed": "from other functions, ",
-        "ComposedHessian": "from other functions, ",
-        "Loaded": "from other functions, ",
-        "Interpreted": "NumPy, ",
-    }.get(type(made).__name__, "")
+    kind = ""
+    if isinstance(made, Composite):
+        kind = "several kernels, " if made.combine is concatenated else "from other functions, "
+    elif isinstance(made, Kernel) and not made.record.image:
+        kind = "NumPy, "
     return f"{kind}{'from cache' if made.from_cache else 'compiled'} in {made.compile_seconds * 1e3:.0f} ms"
 
 

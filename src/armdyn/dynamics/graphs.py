@@ -33,8 +33,6 @@ from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
 from armdyn.robot.links import WORLD
 
-Forward = Literal["auto", "composite", "articulated"]
-FORWARD: tuple[Forward, ...] = ("auto", "composite", "articulated")
 TINY = 4
 """Joints up to which formulas that grow fast with the joints may win."""
 SHORT = 7
@@ -68,18 +66,16 @@ class Source:
     """What the graphs of one robot are traced from: equivalent views of it, chosen when they are first needed.
 
     robot: in numbers, with loops or without.
-    forward: formulation of forward dynamics.
-    group: whether inertial parameters are grouped.
     """
 
-    def __init__(self, robot: Robot, forward: Forward = "auto", *, group: bool = True) -> None:
-        self.robot, self.forward, self.group = robot, forward, group
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
         self._kept: Kept = {}
 
     @cached_property
     def tree(self) -> Source:
         """The source of the opened tree: this one, if the robot has neither loops nor mimic joints."""
-        return Source(self.robot.opened, self.forward, group=self.group) if self.robot.constrained else self
+        return Source(self.robot.opened) if self.robot.constrained else self
 
     @cached_property
     def chain(self) -> DependentJoints:
@@ -89,7 +85,7 @@ class Source:
     @cached_property
     def views(self) -> Views:
         """The views with the fewest operations."""
-        return cheapest_views(self.robot, self.group, self._kept)
+        return cheapest_views(self.robot, self._kept)
 
     def traced(self, robot: Robot, formula: Any, inputs: Inputs, **options: Any) -> Graph:
         """The graph of a formula of mechanics on one of the views."""
@@ -105,7 +101,7 @@ class SymbolicSource(Source):
     """The same with the named parameters of the robot's file as symbols: in its own frames, grouped by name."""
 
     def __init__(self, robot: Robot) -> None:
-        super().__init__(robot.symbolic, group=False)
+        super().__init__(robot.symbolic)
 
     @cached_property
     def tree(self) -> Source:
@@ -189,8 +185,6 @@ def _forward_formulations(source: Source) -> list[Any]:
     require_inertia(source.robot.bound())
     depth = max(len(source.robot.path(link.index)) for link in source.robot.links)
     both = [composite_body, articulated_body]
-    if source.forward != "auto":
-        return [both[source.forward == "articulated"]]
     spins = source.views.torques.spins
     if any(spin.axis is not None and spin.carrier != WORLD for spin in spins) or depth <= SHORT:
         return [composite_body]

@@ -109,11 +109,10 @@ class Views(NamedTuple):
     places: Robot
 
 
-def cheapest_views(robot: Robot, group: bool, kept: Kept | None = None) -> Views:
-    """The views with the fewest operations; group: whether inertial parameters may be grouped."""
-    known: Kept = {} if kept is None else kept
+def cheapest_views(robot: Robot, known: Kept) -> Views:
+    """The views with the fewest operations."""
     candidates = [robot, *_other_frames(robot)]
-    pairs = [(grouped_view(each) if group else each, each) for each in candidates]
+    pairs = [(grouped_view(each), each) for each in candidates]
     loaded, places = (
         pairs[0] if len(pairs) == 1 else min(pairs, key=lambda pair: cost(_inverse_dynamics(pair[0], known)))
     )

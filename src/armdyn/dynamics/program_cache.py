@@ -1,6 +1,6 @@
 """Programs found again without tracing: a note on disk leads from a robot and a function's name to its machine code.
 
-The name of a note is a hash of all that the program depends on: robot, options, function, the files of this package
+The name of a note is a hash of all that the program depends on: robot, function, the files of this package
 that make the graph, and the machine. A note holds plain data (JSON). Whatever is missing, damaged or unknown means that
 the graph is traced, as without a note.
 """
@@ -15,9 +15,9 @@ from dataclasses import asdict
 import numpy as np
 
 from armdyn.dynamics.fingerprint import fingerprint
-from armdyn.dynamics.programs import Program, Split, parts_of
+from armdyn.dynamics.programs import concatenated, parts_of
 from armdyn.graph import Graph
-from armdyn.kernels import Kernel, cache, jit, reloaded, sources
+from armdyn.kernels import Composite, Kernel, Program, cache, jit, reloaded, sources
 from armdyn.kernels.kernel_record import KernelRecord, counted
 from armdyn.robot import Robot
 
@@ -28,11 +28,11 @@ FOLDERS = ("algebra", "graph", "robot", "mechanics", "parameters", "kernels", "d
 class ProgramCache:
     """The notes on one robot's programs; there are none for robots without a fingerprint or files without a version."""
 
-    def __init__(self, robot: Robot, *options: object) -> None:
+    def __init__(self, robot: Robot) -> None:
         mark = fingerprint(robot)
         version = sources.version(*FOLDERS)
         known = mark is not None and version is not None and jit.available()
-        self._base = (mark, version, sys.version, np.__version__, *options) if known else None
+        self._base = (mark, version, sys.version, np.__version__) if known else None
 
     def find(self, function: str, variant: object, name: str, graph: Callable[[], Graph]) -> Program | None:
         """The program, if there is a sound note on it and all its code is there."""
@@ -43,24 +43,24 @@ class ProgramCache:
         try:
             note = json.loads(content)
             records = [KernelRecord.of(each) for each in note["kernels"]]
-            outputs, operations = int(note["outputs"]), counted(note["operations"])
+            operations = counted(note["operations"])
         except (KeyError, TypeError, ValueError):
             return None
         if len(records) == 1:
             return reloaded(records[0], name, graph)
         kernels = [reloaded(record, f"{name}_{k}", _part(graph, k)) for k, record in enumerate(records)]
         found = tuple(kernel for kernel in kernels if kernel is not None)
-        return Split(found, outputs, operations) if records and len(found) == len(records) else None
+        return Composite(found, concatenated, operations) if records and len(found) == len(records) else None
 
     def keep(self, function: str, variant: object, made: Program) -> None:
         """A note for the next time, on programs that are machine code."""
-        key = self._key(function, variant)
-        if key is None or not isinstance(made, Kernel | Split) or not sources.still_settled(*FOLDERS):
+        kernels = [part for part in getattr(made, "parts", (made,)) if isinstance(part, Kernel) and part.record.image]
+        split = isinstance(made, Composite) and made.combine is concatenated
+        key = self._key(function, variant) if split or isinstance(made, Kernel) else None
+        if key is None or not kernels or not sources.still_settled(*FOLDERS):
             return
-        kernels = made.kernels if isinstance(made, Split) else (made,)
-        outputs = made.outputs if isinstance(made, Split) else len(made.record.outputs)
-        note = {"kernels": [kernel.record.data() for kernel in kernels], "outputs": outputs}
-        cache.save(key, json.dumps(note | {"operations": asdict(made.operations)}).encode(), "note")
+        note = {"kernels": [kernel.record.data() for kernel in kernels], "operations": asdict(made.operations)}
+        cache.save(key, json.dumps(note).encode(), "note")
 
     def is_looped(self, function: str, frame: str) -> bool:
         """Whether looped code has been chosen for a function, and a frame if it is one of a frame, before."""

@@ -1,185 +1,30 @@
-"""From a graph to a function: one kernel; several, if it is too long for one; or NumPy, if it is far too long."""
+"""From a graph to a function: one kernel; a Composite of several, if it is too long for one; NumPy, if far too long.
+
+Functions of long chains are composites of others: the derivatives of forward dynamics, and dynamics with wrenches.
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
-from armdyn.graph import Graph, Operations
-from armdyn.kernels import Kernel, build
-from armdyn.kernels.call.general import delivered, general_call
-from armdyn.kernels.call.interpreted import Interpreter
+from armdyn.graph import Graph
+from armdyn.kernels import Composite, Program, build, interpreted
 from armdyn.kernels.kernel import LARGEST
-from armdyn.kernels.ports import ports_of
 
-COUNTED = tuple(field.name for field in fields(Operations) if field.name != "offline")
 SHARE = 16_000
 """Operations of one kernel, when a graph is split among several."""
+Parts = Sequence[Program]
 
 
 class SlowCode(UserWarning):
     """A function is not machine code."""
-
-
-class Program(Protocol):
-    """What a graph became: a Kernel or one of the classes below."""
-
-    @property
-    def operations(self) -> Operations: ...
-
-    @property
-    def compile_seconds(self) -> float: ...
-
-    @property
-    def from_cache(self) -> bool: ...
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any: ...
-
-
-@dataclass(frozen=True)
-class Split:
-    """Several kernels, each of which computes some columns of every output."""
-
-    kernels: tuple[Kernel, ...]
-    outputs: int
-    operations: Operations
-
-    @property
-    def compile_seconds(self) -> float:
-        return sum(kernel.compile_seconds for kernel in self.kernels)
-
-    @property
-    def from_cache(self) -> bool:
-        return all(kernel.from_cache for kernel in self.kernels)
-
-    def __call__(self, *arguments: Any, out: Any = None, **options: Any) -> Any:
-        parts = [kernel.call(*arguments, **options) for kernel in self.kernels]
-        columns = zip(*(part if isinstance(part, tuple) else (part,) for part in parts), strict=True)
-        return delivered([np.concatenate(part, axis=-1) for part in columns], out)
-
-
-@dataclass(frozen=True)
-class Interpreted:
-    """The graph, operation by operation on arrays: for programs that would take too long to compile."""
-
-    graph: Graph
-    compile_seconds: float = 0.0
-    from_cache: bool = False
-
-    @property
-    def operations(self) -> Operations:
-        return self.graph.operations
-
-    def __call__(self, *arguments: Any, out: Any = None, threads: int | None = None) -> Any:
-        return self._call(*arguments, out=out)
-
-    @cached_property
-    def _call(self) -> Callable[..., Any]:
-        ports = ports_of(self.graph)
-        return general_call("function", ports, Interpreter(self.graph, ports))
-
-
-class Several:
-    """Made of other programs, `parts`; operations of the linear algebra between them are not counted."""
-
-    @property
-    def parts(self) -> tuple[Program, ...]:
-        raise NotImplementedError
-
-    @property
-    def operations(self) -> Operations:
-        counts = [program.operations for program in self.parts]
-        return Operations(*(sum(getattr(each, name) for each in counts) for name in COUNTED))
-
-    @property
-    def compile_seconds(self) -> float:
-        return sum(program.compile_seconds for program in self.parts)
-
-    @property
-    def from_cache(self) -> bool:
-        return all(program.from_cache for program in self.parts)
-
-
-@dataclass(frozen=True)
-class Composed(Several):
-    """Derivatives of forward dynamics of a long chain, from three other programs and NumPy's linear algebra."""
-
-    forward: Program
-    slopes: Program
-    inertia: Program
-
-    @property
-    def parts(self) -> tuple[Program, ...]:
-        return self.forward, self.slopes, self.inertia
-
-    def __call__(self, q: Any, qd: Any, tau: Any, out: Any = None, **options: Any) -> Any:
-        dq, dqd = self.slopes(q, qd, self.forward(q, qd, tau, **options), **options)
-        try:
-            inverse = np.linalg.inv(self.inertia(q, **options))
-        except np.linalg.LinAlgError as error:
-            raise PhysicsError("the mass matrix is singular at this configuration") from error
-        return delivered([-inverse @ dq, -inverse @ dqd, np.broadcast_to(inverse, dq.shape).copy()], out)
-
-
-COMPOSING = ("forward_dynamics", "inverse_dynamics_hessian")
-
-
-@dataclass(frozen=True)
-class ComposedHessian(Several):
-    """Second derivatives of forward dynamics of a long chain; see `graphs.forward_dynamics_hessian`."""
-
-    slopes: Program
-    forward: Program
-    hessian: Program
-
-    @property
-    def parts(self) -> tuple[Program, ...]:
-        return self.slopes, self.forward, self.hessian
-
-    def __call__(self, q: Any, qd: Any, tau: Any, weights: Any, out: Any = None, **options: Any) -> Any:
-        by_q, by_qd, inverse = self.slopes(q, qd, tau, **options)
-        u = (inverse @ np.asarray(weights, dtype=float)[..., None])[..., 0]
-        q_q, q_qd, qd_qd, q_qdd = self.hessian(q, qd, self.forward(q, qd, tau, **options), u, **options)
-        turned = q_qdd @ by_q
-        results = [-(q_q + turned + turned.swapaxes(-1, -2)), -(q_qd + q_qdd @ by_qd), -qd_qd, -(q_qdd @ inverse)]
-        return delivered(results, out)
-
-
-@dataclass(frozen=True)
-class Loaded(Several):
-    """Inverse or forward dynamics with wrenches on frames, from those without and the Jacobians of the frames.
-
-    core: without wrenches.
-    jacobians: one per wrench.
-    inverse: inverse dynamics, to which J^T w is added; else forward dynamics, from whose torques it is taken.
-    """
-
-    core: Program
-    jacobians: tuple[Program, ...]
-    inverse: bool
-
-    @property
-    def parts(self) -> tuple[Program, ...]:
-        return self.core, *self.jacobians
-
-    def __call__(self, q: Any, qd: Any, last: Any, *wrenches: Any, out: Any = None, **options: Any) -> Any:
-        loads: Any = 0.0
-        for jacobian, wrench in zip(self.jacobians, wrenches, strict=True):
-            exerted = np.asarray(wrench, dtype=float)
-            if exerted.shape[-1:] != (6,):
-                raise ShapeError(f"got shape {exerted.shape}", where="input 'wrench'", expected="shape (..., 6)")
-            loads = loads + (exerted[..., None, :] @ jacobian(q, **options))[..., 0, :]
-        if self.inverse:
-            return delivered([self.core(q, qd, last, **options) + loads], out)
-        return delivered([self.core(q, qd, last - loads, **options)], out)
 
 
 def program(graph: Graph, name: str, cache: bool) -> Program:
@@ -193,13 +38,13 @@ def program(graph: Graph, name: str, cache: bool) -> Program:
             f"{name}: {total} operations are too many to compile; each call takes about {total / 200_000:.0f} ms more",
             SlowCode, stacklevel=2,
         )  # fmt: skip
-        return Interpreted(graph)
+        return interpreted(graph, name)
     kernels = tuple(build(part, f"{name}_{k}", cache=cache) for k, part in enumerate(parts))
-    return Split(kernels, len(graph.outputs), graph.operations)
+    return Composite(kernels, concatenated, graph.operations)
 
 
 def parts_of(graph: Graph) -> list[Graph]:
-    """The graphs of the kernels that share a long one; none if it cannot be shared."""
+    """The graphs of the kernels that share a long one, each with some columns; none if it cannot be shared."""
     shares = math.ceil(graph.operations.total / SHARE)
     return _columns(graph, shares) or _columns(graph, 2 * shares) or []
 
@@ -221,6 +66,83 @@ def _columns(graph: Graph, shares: int) -> list[Graph] | None:
             return None
         parts.append(part)
     return parts
+
+
+# How composites combine the results of their parts --------------------------------------------------------------------
+
+
+def concatenated(parts: Parts, *arguments: Any, **options: Any) -> list[Any]:
+    """Of kernels, each of which computes some columns of every output."""
+    found = [part(*arguments, **options) for part in parts]
+    columns = zip(*(each if isinstance(each, tuple) else (each,) for each in found), strict=True)
+    return [np.concatenate(column, axis=-1) for column in columns]
+
+
+def acceleration_derivatives(parts: Parts, q: Any, qd: Any, tau: Any, **options: Any) -> list[Any]:
+    """Of forward dynamics, derivatives of inverse dynamics, and the mass matrix."""
+    forward, slopes, inertia = parts
+    dq, dqd = slopes(q, qd, forward(q, qd, tau, **options), **options)
+    try:
+        inverse = np.linalg.inv(inertia(q, **options))
+    except np.linalg.LinAlgError as error:
+        raise PhysicsError("the mass matrix is singular at this configuration") from error
+    return [-inverse @ dq, -inverse @ dqd, np.broadcast_to(inverse, dq.shape).copy()]
+
+
+def acceleration_hessian(parts: Parts, q: Any, qd: Any, tau: Any, weights: Any, **options: Any) -> list[Any]:
+    """Of derivatives of forward dynamics, itself, and second derivatives of inverse dynamics.
+
+    See `graphs.forward_dynamics_hessian`.
+    """
+    slopes, forward, hessian = parts
+    by_q, by_qd, inverse = slopes(q, qd, tau, **options)
+    u = (inverse @ np.asarray(weights, dtype=float)[..., None])[..., 0]
+    q_q, q_qd, qd_qd, q_qdd = hessian(q, qd, forward(q, qd, tau, **options), u, **options)
+    turned = q_qdd @ by_q
+    return [-(q_q + turned + turned.swapaxes(-1, -2)), -(q_qd + q_qdd @ by_qd), -qd_qd, -(q_qdd @ inverse)]
+
+
+def torques_with_wrenches(parts: Parts, q: Any, qd: Any, qdd: Any, *wrenches: Any, **options: Any) -> list[Any]:
+    """Of inverse dynamics, and the Jacobians of the frames on which wrenches act."""
+    core, *jacobians = parts
+    return [core(q, qd, qdd, **options) + _wrench_torques(jacobians, q, wrenches, options)]
+
+
+def accelerations_with_wrenches(parts: Parts, q: Any, qd: Any, tau: Any, *wrenches: Any, **options: Any) -> list[Any]:
+    """Of forward dynamics, and the Jacobians of the frames on which wrenches act."""
+    core, *jacobians = parts
+    return [core(q, qd, tau - _wrench_torques(jacobians, q, wrenches, options), **options)]
+
+
+def _wrench_torques(jacobians: Parts, q: Any, wrenches: Sequence[Any], options: dict[str, Any]) -> Any:
+    """The sum of J^T w."""
+    loads: Any = 0.0
+    for jacobian, wrench in zip(jacobians, wrenches, strict=True):
+        exerted = np.asarray(wrench, dtype=float)
+        if exerted.shape[-1:] != (6,):
+            raise ShapeError(f"got shape {exerted.shape}", where="input 'wrench'", expected="shape (..., 6)")
+        loads = loads + (exerted[..., None, :] @ jacobian(q, **options))[..., 0, :]
+    return loads
+
+
+class Composition(NamedTuple):
+    """How a function is made of others: of which, and how their results are combined."""
+
+    parts: tuple[str, ...]
+    combine: Callable[..., Sequence[Any]]
+
+
+COMPOSED = {
+    "forward_dynamics_derivatives": Composition(
+        ("forward_dynamics", "inverse_dynamics_derivatives", "mass_matrix"), acceleration_derivatives
+    ),
+    "forward_dynamics_hessian": Composition(
+        ("forward_dynamics_derivatives", "forward_dynamics", "inverse_dynamics_hessian"), acceleration_hessian
+    ),
+}
+"""Functions that are composites for long chains."""
+LOADED = {"inverse_dynamics": torques_with_wrenches, "forward_dynamics": accelerations_with_wrenches}
+"""Functions of which looped code knows no wrenches."""
 
 
 def finite(value: Any) -> bool:

@@ -210,6 +210,7 @@ class Quantities:
         """Joint torques that produce a motion: tau = M(q) qdd + C(q, qd) qd + g(q) + springs(q) + friction(qd).
 
         Included: links, rotors (in M and C), gravity, springs, friction, torque offsets. A wrench adds J(q)^T wrench.
+        Presliding friction, which has a state, is that of steady sliding.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         qd: (..., n) joint velocities, rad/s or m/s
@@ -304,7 +305,7 @@ class Quantities:
         on_torques(newton_euler.gravity),
         newton_euler_base.gravity,
         newton_euler.gravity,
-        closed=closed_graphs.torques(newton_euler.gravity),
+        closed=closed_graphs.torques(newton_euler.gravity, "q"),
         takes=STILL,
     )
     def gravity(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
@@ -320,7 +321,7 @@ class Quantities:
         "tau",
         on_robot(spring_torques),
         quantity(spring_torques),
-        closed=closed_graphs.torques(quantity(spring_torques)),
+        closed=closed_graphs.torques(quantity(spring_torques), "q"),
         takes=STILL,
     )
     def springs(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
@@ -339,7 +340,7 @@ class Quantities:
         quantity(friction_torques),
         closed=closed_graphs.friction,
         gravity=False,
-        takes=TREE,
+        takes=(*TREE, "presliding"),
     )
     def friction(self, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Friction torques of the joints.
@@ -549,7 +550,7 @@ class Quantities:
         "T",
         on_torques(energies.kinetic_energy),
         energies.kinetic_energy,
-        closed=closed_graphs.scalar(energies.kinetic_energy),
+        closed=closed_graphs.scalar(energies.kinetic_energy, "q", "qd"),
         gravity=False,
         takes=STILL,
     )
@@ -567,7 +568,7 @@ class Quantities:
         "U",
         on_places(energies.potential_energy),
         energies.potential_energy,
-        closed=closed_graphs.scalar(energies.potential_energy, places=True),
+        closed=closed_graphs.scalar(energies.potential_energy, "q", places=True),
         takes=STILL,
     )
     def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
@@ -583,7 +584,7 @@ class Quantities:
         "p",
         on_places(centroid.center_of_mass),
         centroid.center_of_mass,
-        closed=closed_graphs.scalar(centroid.center_of_mass, places=True),
+        closed=closed_graphs.scalar(centroid.center_of_mass, "q", places=True),
         gravity=False,
         takes=STILL,
     )
@@ -600,7 +601,7 @@ class Quantities:
         "h",
         on_places(centroid.centroidal_momentum),
         centroid.centroidal_momentum,
-        closed=closed_graphs.scalar(centroid.centroidal_momentum, places=True),
+        closed=closed_graphs.scalar(centroid.centroidal_momentum, "q", "qd", places=True),
         gravity=False,
         takes=STILL,
     )

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from armdyn.algebra import ZERO, CentralInertia, Mat3
 from armdyn.equations import paper, projection, typesetting
-from armdyn.equations.projection import columns_of, matrix_of, projected, symbols_of, torques_of
-from armdyn.errors import RobotError, unknown_name
+from armdyn.equations.document import Document
+from armdyn.equations.projection import matrix_of, projected, symbols_of, torques_of, wrench_symbols
+from armdyn.errors import NotApplicable, RobotError, unknown_name
 from armdyn.graph import (
     Graph,
     Node,
@@ -23,16 +25,16 @@ from armdyn.graph import (
     lambdified,
     normal_form,
     symbol,
-    symbols,
-    text,
     to_sympy,
     trace,
 )
-from armdyn.mechanics import christoffel, kinematics
+from armdyn.mechanics import christoffel
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.mechanics.registry import formulation as get_formulation
-from armdyn.notebook_view import Shown, View
+from armdyn.notebook_view import View
 from armdyn.parameters import base_parameters, standard_parameters, with_standard_parameters
+from armdyn.result import Result
+from armdyn.robot.exact import angle_shift, decimals
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.parts import Body, Elastic, Joint
 from armdyn.robot.robot import Robot
@@ -40,57 +42,69 @@ from armdyn.typing import Progress, quiet
 
 SYMBOLS = ("named", "inertial", "base")
 CORIOLIS = ("own", "christoffel")
-ARGUMENTS = {"M": ("q",), "C": ("q", "qd"), "g": ("q",), "k": ("q",), "tau": ("q", "qd", "qdd"), "Gamma": ("q",)}
-"""What each quantity of Equations depends on."""
-WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+ARGUMENTS = {"M": ("q",), "C": ("q", "qd"), "g": ("q",), "k": ("q",), "friction": ("qd",), "external": ("q", "h"),
+             "tau": ("q", "qd", "qdd"), "Gamma": ("q",)}  # fmt: skip
+"""What each quantity of Equations depends on; tau with a wrench also on h."""
 
 
 @dataclass(frozen=True)
-class Equations(Shown):
+class Equations(Result):
     """The equations of motion of a robot, by one formulation.
 
-    M, C, g, k, tau are SymPy matrices in explicit form; `nodes(name)` gives the same as nested tuples of expression
-    nodes. C is the Christoffel matrix: Mdot - 2C is skew-symmetric. Friction is not part of them. With elastic joints
-    the coordinates are (q, theta): all joints, then the motors of the elastic ones, and k has the springs between.
+        tau = M qdd + C qd + g + k + friction + external          Siciliano (7.42), Khalil (9.1)
+
+    M, C, g, k, friction, external and tau are SymPy matrices in explicit form; `nodes(name)` gives the same as nested
+    tuples of expression nodes. C is the Christoffel matrix: Mdot - 2C is skew-symmetric. k has the torques of springs
+    and counterbalances, M those of rotors, external = J^T h those of a wrench h that the robot exerts at the tool. tau
+    has all of them that the robot has; external is part of it if the equations were derived with `wrench=True`. With
+    elastic joints the coordinates are (q, theta): all joints, then the motors of the elastic ones, and k has the
+    springs between.
     """
 
     robot: Robot
     formulation: str
     raw: Mapping[str, Any]
-    """M, christoffel, C, g, k, tau as the formulation writes them, before expansion."""
+    """M, christoffel, C, g, k, friction, external, tau as the formulation writes them, before expansion."""
     size: Mapping[str, int]
-    """Number of terms of the normal form: every sum multiplied out, s^2 = 1 - c^2."""
+    """Number of terms of the normal form: every sum multiplied out, s^2 = 1 - c^2. Friction, if any, is not counted."""
     graph: Graph
     seconds: float
     """Time of derivation, normal forms included."""
     tree: Robot
-    """The opened tree in the symbols of the equations; the robot itself, if it has neither loops nor mimic joints."""
+    """The opened tree in the symbols of the equations, without friction."""
     symmetric: bool = True
     """Whether M is symmetric; that of a reduced model need not be."""
+    wrench: bool = False
+    """Whether tau includes the wrench at the tool."""
+    angle_shift: float = 0.0
+    """The most by which an angle of the file, rad, was off the multiple of pi that its digits stand for."""
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """The terms of the equations: M, C, g, and k if there are springs or counterbalances."""
-        return ("M", "C", "g", "k") if self.has_springs else ("M", "C", "g")
+        """The terms of tau: M, C, g; k if there are springs or counterbalances; friction; external with a wrench."""
+        further = [name for name in ("k", "friction") if self.has(name)]
+        return ("M", "C", "g", *further, *(["external"] if self.wrench else []))
 
     @property
     def size_of_x(self) -> int:
         """Number of coordinates: joints, and motors of elastic joints."""
         return len(self.raw["g"])
 
-    @property
-    def has_springs(self) -> bool:
-        """Whether springs or counterbalances have a part in the torques."""
-        return any(x is not constant(0) for x in self.raw["k"])
+    def has(self, name: str) -> bool:
+        """Whether g, k or friction have a part in the torques."""
+        return any(x is not constant(0) for x in self.raw.get(name, ()))
 
     def nodes(self, name: str) -> Any:
-        """M, christoffel, C, Gamma, g, k or tau in explicit form, collected as a textbook would."""
+        """One of `raw`, or Gamma, in explicit form, collected as a textbook would."""
         if name not in self.raw and name != "Gamma":
             raise unknown_name("quantity", name, (*self.raw, "Gamma"), where="Equations")
         return self._explicit(name)
 
     def explicit(self, name: str, *place: int) -> Node:
         """One entry of M, C, g, k or tau in explicit form."""
+        if name in ("friction", "tau") and name not in self._closed and self.has("friction"):
+            rubbing = _friction_form(self.raw["friction"][place[0]])
+            return rubbing if name == "friction" else closed_form(self.raw["frictionless"][place[0]]) + rubbing
         entry: Any = self._closed.get(name, self.raw[name])
         for k in place:
             entry = entry[k]
@@ -102,6 +116,11 @@ class Equations(Shown):
                 self._closed[name] = self._coriolis()
             elif name == "Gamma":
                 self._closed[name] = christoffel.gamma(self._explicit("christoffel"))
+            elif name == "friction":
+                self._closed[name] = tuple(map(_friction_form, self.raw[name]))
+            elif name == "tau" and self.has("friction"):
+                parts = zip(closed_form(self.raw["frictionless"]), self._explicit("friction"), strict=True)
+                self._closed[name] = tuple(map(_sum, parts))
             else:
                 self._closed[name] = closed_form(self.raw[name])
         return self._closed[name]
@@ -146,8 +165,18 @@ class Equations(Shown):
         return self._matrix("k")
 
     @cached_property
+    def friction(self) -> Any:
+        """Torques of friction and torque offsets, (n, 1)."""
+        return self._matrix("friction")
+
+    @cached_property
+    def external(self) -> Any:
+        """J^T h, (n, 1): torques of the wrench h = (fx, fy, fz, mx, my, mz) that the robot exerts at the tool."""
+        return self._matrix("external")
+
+    @cached_property
     def tau(self) -> Any:
-        """Torques, (n, 1): M qdd + C qd + g + k."""
+        """Torques, (n, 1): M qdd + C qd + g + k + friction, and external if derived with `wrench=True`."""
         return self._matrix("tau")
 
     @cached_property
@@ -165,6 +194,11 @@ class Equations(Shown):
         """Joint accelerations qdd1 ... qddn as SymPy symbols."""
         return self._symbols("qdd")
 
+    @cached_property
+    def h(self) -> tuple[Any, ...]:
+        """The wrench at the tool, force and moment in world axes, as SymPy symbols."""
+        return tuple(map(to_sympy, wrench_symbols()))
+
     def _symbols(self, name: str) -> tuple[Any, ...]:
         return tuple(to_sympy(node) for node in symbols_of(self.robot, name))
 
@@ -175,9 +209,9 @@ class Equations(Shown):
         return {to_sympy(symbol(name, kind="parameter")): value for name, value in values.items()}
 
     def lambdify(self, name: str = "tau") -> Callable[..., Any]:
-        """Return a NumPy function of one state for M, Gamma, g, k (q), C (q, qd) or tau (q, qd, qdd), made by SymPy.
+        """Return a NumPy function of one state, made by SymPy.
 
-        name: M, C, Gamma, g, k or tau (default: tau).
+        name: M, Gamma, g, k (q), C (q, qd), friction (qd), external (q, h) or tau (q, qd, qdd; with a wrench also h).
 
         The function takes (n,) arrays and, by keyword, `parameters`: new values of named parameters, by name.
         """
@@ -185,8 +219,9 @@ class Equations(Shown):
             raise unknown_name("quantity", name, ARGUMENTS, where="Equations.lambdify")
         import numpy as np
 
-        matrix, vector = self._matrix(name), name in ("g", "k", "tau")
-        state = [getattr(self, each) for each in ARGUMENTS[name]]
+        matrix, vector = self._matrix(name), name not in ("M", "C", "Gamma")
+        needed = (*ARGUMENTS[name], "h") if name == "tau" and self.wrench else ARGUMENTS[name]
+        state = [getattr(self, each) for each in needed]
         evaluate = lambdified([*state, list(self.parameters)], matrix)
         usual = {str(each): value for each, value in self.parameters.items()}
 
@@ -204,22 +239,20 @@ class Equations(Shown):
         return self.graph.operations
 
     def program(self) -> str:
-        """The inverse dynamics as a readable straight-line program."""
-        return self.graph.program()
+        """The inverse dynamics as a readable straight-line program, with what it includes in comments above."""
+        head = "".join(f"# {line}\n" for line in typesetting.statement(self))
+        return head + self.graph.program()
 
     def terms(self) -> dict[str, tuple[Node, ...]]:
-        """Torques split by cause, per joint: inertia, centrifugal, coriolis, gravity, springs, and external.
+        """Torques split by cause, per joint: inertia, centrifugal, coriolis, gravity, springs, friction, external.
 
-        Their sum without external is tau; springs are there if the robot has any.
-
-        external: what a wrench (fx, fy, fz, mx, my, mz) exerted by the robot at the tool, world axes, adds.
+        Springs and friction are there if the robot has any. The sum is tau; external is part of it only if the
+        equations were derived with `wrench=True`.
         """
-        wrench, q = symbols(" ".join(WRENCH)), symbols_of(self.robot, "q")
-        J = projected(self.robot, self.tree, kinematics.jacobian, columns_of, q)
+        named = {"springs": "k", "friction": "friction", "external": "external"}
         parts = {
             **_causes(self.robot, self.raw["M"], self.raw["christoffel"], self.raw["g"]),
-            **({"springs": list(self.raw["k"])} if self.has_springs else {}),
-            "external": [_sum(J[row][i] * wrench[row] for row in range(6)) for i in range(self.size_of_x)],
+            **{cause: self.raw[name] for cause, name in named.items() if self.has(name)},
         }
         return {name: tuple(closed_form(part)) for name, part in parts.items()}
 
@@ -229,7 +262,9 @@ class Equations(Shown):
         return get_formulation(self.formulation).title
 
     def bodies(self) -> dict[str, tuple[Node, ...]]:
-        """Torques split by body: what each one asks of each joint. Their sum is tau (rotors and springs apart)."""
+        """Torques split by body: what each one asks of each joint. Their sum is tau without rotors, springs and
+        friction.
+        """
         function = get_formulation(self.formulation).function("inverse_dynamics")
         arguments = [symbols_of(self.robot, name) for name in ("q", "qd", "qdd")]
         parts = {}
@@ -244,7 +279,7 @@ class Equations(Shown):
 
         apart: mass and inertia apart, as "inertia of mass", "inertia of tensor", ... (El Baji sec. 3.4).
 
-        Their sum is tau (rotors and springs apart). Zero contributions are left out.
+        Their sum is tau without rotors, springs and friction. Zero contributions are left out.
         """
         found: dict[str, dict[str, tuple[Node, ...]]] = {}
         for joint in self.robot.tree:
@@ -264,7 +299,7 @@ class Equations(Shown):
         return {name: tuple(closed_form(part)) for name, part in parts.items()}
 
     def entry(self, name: str) -> Any:
-        """One entry as a SymPy expression: M12, C31, g2, k1 or tau1 (M2,13 where a robot has more than nine joints).
+        """One entry as a SymPy expression: M12, C31, g2, friction1, tau1 (M2,13 if there are more than nine joints).
 
         Only this entry is expanded, which is quick where the whole matrix is not.
         """
@@ -275,7 +310,7 @@ class Equations(Shown):
 
         columns: number of columns of the paper, 1 (345 pt wide, as in LaTeX's article class) or 2 (222 pt).
         """
-        return paper.fragment(typesetting.matrices(self), paper.layout("", columns).room)
+        return paper.fragment(self, typesetting.matrices(self), paper.layout("", columns).room)
 
     def latex_document(self, *, on: str = "a4", columns: int = 1) -> str:
         """A LaTeX document with the equations, their abbreviations and the values of the parameters.
@@ -289,11 +324,20 @@ class Equations(Shown):
         """A Markdown page with the equations in LaTeX."""
         return typesetting.markdown(self)
 
+    def document(self, format: str | None = None, **parts: Any) -> Document:
+        """The equations in one format, as a whole or in parts: see `Document`, whose fields are the arguments."""
+        return Document(self, format, **parts)
+
+    def save(self, path: str | Path, **parts: Any) -> Path:
+        """Write the equations: .txt, .tex, .md, .py or .json; parts as for `document`."""
+        return self.document(**parts).save(path)
+
+    def record(self) -> dict[str, Any]:
+        """The equations as texts that Python and SymPy can read, and the facts about them."""
+        return typesetting.record(self)
+
     def _view(self) -> View:
         return typesetting.view(self)
-
-    def __str__(self) -> str:
-        return typesetting.plain(self, text)
 
     def __repr__(self) -> str:
         return f"<Equations of {self.robot.name!r} by {self.formulation}: {sum(self.size.values())} terms>"
@@ -302,9 +346,9 @@ class Equations(Shown):
 @takes(*CLOSED, "elastic", *TREE)
 def derive(
     robot: Robot, formulation: str = "newton_euler", *, symbols: str = "named", coriolis: str = "christoffel",
-    progress: Progress | None = None,
+    wrench: bool = False, progress: Progress | None = None,
 ) -> Equations:  # fmt: skip
-    """Explicit equations of motion by a formulation.
+    """Explicit equations of motion by a formulation, with friction, rotors and springs where the robot has them.
 
     formulation: name of a formulation that gives inverse dynamics, mass matrix and gravity torques.
     symbols: "named" keeps the parameters of the robot file and numbers elsewhere; "inertial" has ten symbols per link,
@@ -313,6 +357,7 @@ def derive(
              (Khalil sec. 7.5: a customised model).
     coriolis: "christoffel" differentiates the mass matrix; "own" takes the formulation's own velocity terms.
               Both give the same Christoffel symbols, the first with less rounding where parameters are numbers.
+    wrench: have tau include the wrench h that the robot exerts at the tool; `external` is there in any case.
     progress: called with the step and the share done.
 
     >>> import armdyn
@@ -326,7 +371,7 @@ def derive(
     begin = time.perf_counter()
     projection.must_be_derivable(robot)
     tree = symbolic_robot(robot.opened, symbols)
-    model = robot.without("friction").symbolic if robot.constrained else tree
+    model = _with_friction(robot.symbolic if robot.constrained else tree, robot, tree.parameters)
     method = _derivable(formulation)
     q, qd, qdd = (symbols_of(model, name) for name in ("q", "qd", "qdd"))
     say("mass matrix", 0.0)
@@ -334,18 +379,26 @@ def derive(
     say("Christoffel symbols", 0.2)
     c = own_symbols(method, model, tree, q, qd) if coriolis == "own" else christoffel_symbols(M, q)
     say("gravity", 0.4)
-    g = _nodes(projection.gravity(model, tree, method, q))
-    k = _nodes(projection.springs(model, tree, q))
+    raw = {"M": M, "christoffel": c, "g": _nodes(projection.gravity(model, tree, method, q))}
+    raw["k"] = _nodes(projection.springs(model, tree, q))
+    raw["friction"] = _nodes(projection.friction(model, decimals(robot.opened.symbolic), q, qd))
+    h = wrench_symbols()
+    raw["external"] = _nodes(projection.external(model, tree, q, h))
     say("torques", 0.6)
-    graph = trace(
-        lambda *state: {"tau": _nodes(projection.inverse_dynamics(model, tree, method, *state))},
-        {"q": tuple(q), "qd": tuple(qd), "qdd": tuple(qdd)},
-    )
+
+    def torques(*state: Any) -> dict[str, Any]:
+        rigid = _nodes(projection.inverse_dynamics(model, tree, method, *state[:3]))
+        raw["frictionless"] = tuple(map(_sum, zip(rigid, raw["external"], strict=True))) if wrench else rigid
+        return {"tau": tuple(map(_sum, zip(raw["frictionless"], raw["friction"], strict=True)))}
+
+    inputs = {"q": tuple(q), "qd": tuple(qd), "qdd": tuple(qdd), **({"h": tuple(h)} if wrench else {})}
+    graph = trace(torques, inputs)
     say("normal forms", 0.8)
-    raw = {"M": M, "christoffel": c, "C": christoffel.matrix_from_symbols(c, qd), "g": g, "k": k}
-    size = {name: normal_form(part).terms for name, part in raw.items() if name != "C"}
-    raw["tau"] = graph.outputs["tau"]
-    return Equations(model, method.name, raw, size, graph, time.perf_counter() - begin, tree)
+    counted = ("M", "christoffel", "g", "k", *(["external"] if wrench else []))
+    size = {name: normal_form(raw[name]).terms for name in counted}
+    raw |= {"C": christoffel.matrix_from_symbols(c, qd), "tau": graph.outputs["tau"]}
+    seconds, moved = time.perf_counter() - begin, 0.0 if symbols == "base" else angle_shift(robot)
+    return Equations(model, method.name, raw, size, graph, seconds, tree, wrench=wrench, angle_shift=moved)
 
 
 # Models ---------------------------------------------------------------------------------------------------------------
@@ -379,7 +432,18 @@ def symbolic_robot(robot: Robot, symbols: str) -> Robot:
         model = replace(model, tree=tuple(map(_without_damping, model.tree)))
     if symbols == "base":
         return base_parameters(model, include=("inertial", "rotor"), absent="zeros").symbolic_robot
-    return with_inertial_symbols(model) if symbols == "inertial" else model
+    return decimals(with_inertial_symbols(model) if symbols == "inertial" else model)
+
+
+def _with_friction(model: Robot, robot: Robot, parameters: Mapping[str, Any]) -> Robot:
+    """A model with the friction of the robot and the parameters of its equations."""
+    own = {joint.name: joint for joint in robot.symbolic.tree}
+    kept = ("friction", "motor", "elastic")
+    tree = (
+        replace(joint, **{key: getattr(own[joint.name], key) for key in kept}) if joint.name in own else joint
+        for joint in model.tree  # which has the mass of a counterbalanced body as a body of its own
+    )
+    return replace(model, tree=tuple(tree), parameters=parameters, left_out=robot.left_out)
 
 
 def _without_damping(joint: Joint) -> Joint:
@@ -433,6 +497,14 @@ def _nodes(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(map(_nodes, value))
     return value if isinstance(value, Node) else constant(value)
+
+
+def _friction_form(torque: Node) -> Node:
+    """Friction of one joint as a textbook writes it; a law that is no polynomial, such as a smooth one, as it is."""
+    try:
+        return closed_form(torque)  # type: ignore[no-any-return]
+    except NotApplicable:
+        return torque
 
 
 def _sum(terms: Any) -> Node:

@@ -60,8 +60,15 @@ def layout(paper: str = "", columns: int = 1) -> Layout:
     return Layout(paper, columns, whole if columns == 1 else (whole - COLUMN_SEPARATION) / 2)
 
 
-def fragment(blocks: Sequence[Block], room: float) -> str:
-    """The equations as align environments to be pasted, each with one number."""
+def fragment(equations: Equations, blocks: Sequence[Block], room: float) -> str:
+    """The equations as align environments to be pasted, each with one number; comments say what they include."""
+    from armdyn.equations.typesetting import statement
+
+    return "\n".join([*(f"% {line}" for line in statement(equations)), environments(blocks, room)])
+
+
+def environments(blocks: Sequence[Block], room: float) -> str:
+    """The equations as align environments, each with one number."""
     from armdyn.equations.typesetting import left_side
 
     whole = [(left_side(b, indices), x) for b in blocks if b.sign == "=" for indices, x in b.entries]
@@ -100,7 +107,7 @@ def _align(rows: Sequence[str]) -> str:
 
 def document(equations: Equations, blocks: Sequence[Block], page: Layout) -> str:
     """An article that pdflatex takes as it is: equations, abbreviations, values of the parameters."""
-    from armdyn.equations.typesetting import UNWRITTEN, included, motion_latex
+    from armdyn.equations.typesetting import UNWRITTEN, motion_latex, statement
 
     paper, margin, _ = PAPERS[page.paper]
     options = f"{paper},10pt" + (",twocolumn" if page.columns == 2 else "")
@@ -111,10 +118,11 @@ def document(equations: Equations, blocks: Sequence[Block], page: Layout) -> str
             rf"\section*{{Equations of motion of {name}}}",
             "\\begin{align*}\n" + motion_latex(equations) + "\n\\end{align*}",
             f"Formulation: {latex_text(equations.by)}. {UNWRITTEN if equations.symmetric else ''} "
-            f"{latex_text(included(equations).capitalize())}. Numbers are rounded to six digits."]  # fmt: skip
+            f"{latex_text('; '.join(statement(equations)[1:]).capitalize())}. "
+            "Numbers are rounded to six digits."]  # fmt: skip
     body: list[str] = []
     for block in blocks:
-        body += [rf"\subsection*{{{latex_text(block.heading)}}}", fragment([block], page.room) or "All zero."]
+        body += [rf"\subsection*{{{latex_text(block.heading)}}}", environments([block], page.room) or "All zero."]
     text = "\n".join(body)
     tables = [*_grid("Abbreviations", abbreviations(text), page), *_grid("Parameters", _values(equations, text), page)]
     return "\n".join([*head, *body, *tables, r"\end{document}", ""])

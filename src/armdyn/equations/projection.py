@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armdyn.algebra.ops import add
+from armdyn.algebra import ops
+from armdyn.algebra.ops import add, mul
 from armdyn.errors import FeatureError, NotApplicable
 from armdyn.graph import Node, symbols
-from armdyn.mechanics import doubled
+from armdyn.mechanics import doubled, kinematics
 from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_torques
 from armdyn.mechanics.dependent_joints import dependent_joints
+from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.matrices import Rows, product
 from armdyn.mechanics.registry import Formulation
 from armdyn.mechanics.springs import spring_torques
@@ -27,6 +29,11 @@ from armdyn.typing import Matrix
 Projection = Callable[[Matrix, Any], Any]
 MOTORS = {"q": "theta", "qd": "thetad", "qdd": "thetadd"}
 """What the motors' coordinates are called beside those of the links."""
+
+
+def wrench_symbols() -> Sequence[Node]:
+    """The wrench h at the tool: force, then moment."""
+    return symbols("fx fy fz mx my mz")
 
 
 def symbols_of(robot: Robot, name: str) -> Sequence[Node]:
@@ -90,6 +97,19 @@ def springs(robot: Robot, tree: Robot, q: Any) -> Any:
     """Torques of springs across joints, of counterbalances, and of the springs of elastic joints."""
     across = projected(robot, tree, spring_torques, torques_of, q)
     return list(map(add, across, doubled.stretch(tree, q))) if coordinates(robot).doubled else across
+
+
+def friction(robot: Robot, tree: Robot, q: Any, qd: Any) -> Any:
+    """Torques of friction and torque offsets; tree: one that has them."""
+    if coordinates(robot).doubled:
+        return doubled.friction_torques.formula(tree, qd)
+    return projected(robot, tree, lambda tree, _, rates: friction_torques(tree, rates), torques_of, q, qd)
+
+
+def external(robot: Robot, tree: Robot, q: Any, wrench: Sequence[Node]) -> Any:
+    """J^T h: what a wrench (force, moment) exerted by the robot at the tool, world axes, asks of the joints."""
+    J = projected(robot, tree, kinematics.jacobian, columns_of, q)
+    return [ops.total(map(mul, column, wrench)) for column in zip(*J, strict=True)]
 
 
 def inverse_dynamics(robot: Robot, tree: Robot, method: Formulation, *motion: Any) -> Any:

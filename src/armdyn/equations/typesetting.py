@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armdyn.equations.projection import symbols_of
 from armdyn.errors import ArmdynError
-from armdyn.graph import Node, constant
+from armdyn.formula_lines import wrapped
+from armdyn.graph import Node, constant, normal_form, text
 from armdyn.graph.expression_writer import infix
-from armdyn.graph.latex_lines import breaks, lines, paper_latex
+from armdyn.graph.latex_lines import lines, paper_latex
 from armdyn.graph.mathml import mathml
+from armdyn.mechanics.registry import formulation
 from armdyn.notebook_view import Formula, View
 from armdyn.robot.features import model_line
-from armdyn.tables import WIDTH
+from armdyn.tables import WIDTH, Column, Section
 
 if TYPE_CHECKING:
     from armdyn.equations.derivation import Equations
@@ -23,15 +24,20 @@ if TYPE_CHECKING:
 Render = Callable[[Any], Any]
 """Text of an expression; for plain text also of several, which then share what is written."""
 MOTION = "tau = M(q) qdd + C(q, qd) qd + g(q)"
-QUANTITIES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity torques", "k": "Spring torques"}
+FREE_MOTION = "free motion: a wrench h that the robot exerts at the tool adds J(q)^T h"
+QUANTITIES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity torques", "k": "Spring torques",
+              "friction": "Friction torques", "external": "Torques of a wrench at the tool"}  # fmt: skip
+ADDED = {"k": "k(q)", "friction": "friction(qd)", "external": "J(q)^T h"}
+"""Terms that only some robots have, as they stand in the equation of motion."""
 TERMS = {"inertia": "Inertia", "centrifugal": "Centrifugal", "coriolis": "Coriolis", "gravity": "Gravity",
-         "springs": "Springs and counterbalances",
+         "springs": "Springs and counterbalances", "friction": "Friction",
          "external": "External wrench at the tool"}  # fmt: skip
 SHORT = "Abbreviations: c2 = cos(q2), s23 = sin(q2 + q3), and so on."
 UNWRITTEN = "M is symmetric; entries not shown are zero."
+ROUNDING = 1e-12
+"""Shift of an angle, rad, that moves no torque by more than the rounding of a program."""
 SCREEN = 560.0
 """Width of a formula on a Markdown page, pt."""
-_INDENT, _DEEPEST, _NARROWEST = 2, 6, 24
 
 
 class Block(NamedTuple):
@@ -55,14 +61,17 @@ class Block(NamedTuple):
 
 def motion(equations: Equations) -> str:
     """What the terms add up to."""
-    return f"{MOTION} + k(q)" if equations.has_springs else MOTION
+    return " + ".join([MOTION, *(term for name, term in ADDED.items() if name in equations.quantities)])
 
 
-def included(equations: Equations) -> str:
-    """The line on what the model includes; equations never include friction."""
-    robot = equations.robot
-    kept = replace(robot, left_out=tuple(name for name in robot.left_out if name != "friction"))
-    return f"{model_line(kept)}; without friction"
+def statement(equations: Equations) -> list[str]:
+    """Lines that say what the equations include and what they leave out."""
+    contact = [] if equations.wrench else [FREE_MOTION]
+    moved = equations.angle_shift
+    angles = (
+        [f"angles are multiples of pi where their digits say so, by up to {moved:.1g} rad"] if moved > ROUNDING else []
+    )
+    return [motion(equations), model_line(equations.robot), *contact, *angles]
 
 
 def coordinates(equations: Equations) -> str:
@@ -72,12 +81,12 @@ def coordinates(equations: Equations) -> str:
 
 
 def matrices(equations: Equations, names: Sequence[str] | None = None) -> list[Block]:
-    """M, C, g and, if there are springs, k; of a symmetric M the entries above the diagonal only."""
+    """The terms of tau; of a symmetric M the entries above the diagonal only."""
     n, whole = range(equations.size_of_x), ("C",) if equations.symmetric else ("C", "M")
     found = []
     for name in equations.quantities if names is None else names:
         nodes = equations.nodes(name)
-        if name in ("g", "k"):
+        if name not in ("M", "C"):
             pairs = [(index(equations, i), nodes[i]) for i in n]
         else:
             pairs = [(index(equations, i, j), nodes[i][j]) for i in n for j in n if name in whole or j >= i]
@@ -97,7 +106,8 @@ def one_entry(equations: Equations, name: str) -> Block:
     if len(places) != size or not size or not all(0 <= place < n for place in places):
         raise ArmdynError(
             f"{name!r} is no entry of the equations", where=f"robot {equations.robot.name!r}, {n} joints",
-            expected="M, C with two indices, g, k, tau with one, from 1 to the number of joints: M12, C31, g2, tau1",
+            expected="M, C with two indices, g, k, friction, external, tau with one, from 1 to the number of joints: "
+            "M12, C31, g2, tau1",
             advice="Separate the indices by a comma where the robot has more than nine joints: M2,13",
         )  # fmt: skip
     title = f"{kinds[symbol]}, entry {index(equations, *places)}"
@@ -105,7 +115,7 @@ def one_entry(equations: Equations, name: str) -> Block:
 
 
 def causes(equations: Equations) -> list[Block]:
-    """The torques term by term: inertia, centrifugal, Coriolis, gravity, springs, external."""
+    """The torques term by term: inertia, centrifugal, Coriolis, gravity, springs, friction, external."""
     return [_torques(equations, TERMS[name], torques) for name, torques in equations.terms().items()]
 
 
@@ -139,51 +149,12 @@ def index(equations: Equations, *places: int) -> str:
 # Plain text -----------------------------------------------------------------------------------------------------
 
 
-def plain(equations: Equations, text: Render) -> str:
-    """What print(equations) shows."""
-    title = f"Equations of motion of {equations.robot.name}, by {equations.by}"
-    lines = [line for block in matrices(equations) for line in plain_lines(block, text)]
-    unwritten = UNWRITTEN if equations.symmetric else "Entries not shown are zero."
-    named = [coordinates(equations)] if equations.size_of_x > equations.robot.n else []
-    return "\n".join([title, motion(equations), *named, SHORT, unwritten, "", *lines])
-
-
 def plain_lines(block: Block, text: Render, width: int = WIDTH) -> list[str]:
     """The entries of a block, each wrapped to the width."""
     gap = "" if block.sign == ":" else " "
     heads = [f"{block.symbol}{indices}{gap}{block.sign} " for indices, _ in block.entries]
     words = text(tuple(x for _, x in block.entries))
-    return [wrapped(head, word, width) for head, word in zip(heads, words, strict=True)]
-
-
-def wrapped(head: str, expression: str, width: int = WIDTH) -> str:
-    """The expression behind its head, broken before plus and minus signs, outside of brackets where that is possible.
-
-    >>> print(wrapped("M11 = ", "m2*(2*a1*l2*c2 + a1^2 + l2^2) + I1 + I2 + l1^2*m1", 36))
-    M11 = m2*(2*a1*l2*c2 + a1^2 + l2^2)
-          + I1 + I2 + l1^2*m1
-    """
-    places, depths = _breaks(expression)
-    indents = [_INDENT * min(depth, _DEEPEST) for depth in depths]
-    chosen = breaks(places, depths, indents, len(expression), max(width - len(head), _NARROWEST))
-    ends = [places[k] for k in chosen]
-    parts = [expression[start:end].lstrip() for start, end in zip([0, *ends], [*ends, None], strict=True)]
-    rest = (" " * (len(head) + indents[k]) + part for k, part in zip(chosen, parts[1:], strict=True))
-    return "\n".join([head + parts[0], *rest])
-
-
-def _breaks(expression: str) -> tuple[list[int], list[int]]:
-    """Places of the blanks before plus and minus signs, and the depth of brackets there."""
-    places, depths, depth = [], [], 0
-    for match in re.finditer(r"[({]|[)}]| [+-] ", expression):
-        if match[0] in "({":
-            depth += 1
-        elif match[0] in ")}":
-            depth -= 1
-        else:
-            places.append(match.start())
-            depths.append(depth)
-    return places, depths
+    return [wrapped(head + word, width) for head, word in zip(heads, words, strict=True)]
 
 
 # LaTeX and Markdown ---------------------------------------------------------------------------------------------
@@ -193,7 +164,8 @@ def markdown(equations: Equations, blocks: Sequence[Block] | None = None) -> str
     """A page: the entries, then the torques term by term."""
     shown = [*matrices(equations), *causes(equations)] if blocks is None else blocks
     parts = [f"# Equations of motion of {equations.robot.name}", f"Formulation: {equations.by}. {SHORT}"]
-    parts += [f"{included(equations).capitalize()}."]
+    _, *facts = statement(equations)
+    parts += [" ".join(f"{fact[0].upper()}{fact[1:]}." for fact in facts)]
     parts += [f"$${motion_latex(equations)}$$"]
     for level, title, group in _grouped(shown):
         parts += [f"## {title}"] if title else []
@@ -215,13 +187,20 @@ def _grouped(blocks: Sequence[Block]) -> list[tuple[str, str, list[Block]]]:
 
 def motion_latex(equations: Equations) -> str:
     """What the terms add up to, in LaTeX."""
-    springs = " + k(q)" if equations.has_springs else ""
-    return rf"\tau = M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q){springs}"
+    added = {"k": "k(q)", "friction": rf"{TORQUE['friction']}(\dot q)", "external": r"J(q)^\top h"}
+    terms = (f" + {term}" for name, term in added.items() if name in equations.quantities)
+    return rf"\tau = M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q){''.join(terms)}"
+
+
+TORQUE = {"tau": r"\tau", "friction": r"\tau_{\mathrm{f}}", "external": r"\tau_{\mathrm{h}}"}
+"""Symbols of torques in LaTeX."""
 
 
 def left_side(block: Block, indices: str) -> str:
     """The symbol of an entry in LaTeX."""
-    return rf"{chr(92) * (block.symbol == 'tau')}{block.symbol}_{{{indices}}}"
+    if block.symbol in ("friction", "external"):
+        return f"{TORQUE[block.symbol][:-1]},{indices}}}"
+    return f"{TORQUE.get(block.symbol, block.symbol)}_{{{indices}}}"
 
 
 def displayed(left: str, sign: str, node: Node, room: float = SCREEN) -> str:
@@ -235,34 +214,80 @@ def displayed(left: str, sign: str, node: Node, room: float = SCREEN) -> str:
 
 # Notebook -------------------------------------------------------------------------------------------------------
 
-MOST_TERMS = 1500
-"""Equations with more terms than this are too long to show; their terms are counted."""
+MOST_TERMS = 1000
+"""Quantities with more terms, multiplied out, are too long to show; the terms of their entries are counted instead."""
 
 
-def view(equations: Equations) -> View:
-    """The equations in a notebook: M open where it is short, the rest folded; large ones counted."""
-    size, count = equations.size, equations.operations
+def terms_of(equations: Equations, name: str) -> int:
+    """Number of terms of a quantity, multiplied out."""
+    return equations.size.get("christoffel" if name == "C" else name, 0)
+
+
+def large(equations: Equations) -> tuple[str, ...]:
+    """The quantities that are too long to show."""
+    return tuple(name for name in equations.quantities if terms_of(equations, name) > MOST_TERMS)
+
+
+def view(equations: Equations, blocks: Sequence[Block] | None = None, without: Sequence[str] | None = None) -> View:
+    """The equations on a terminal and in a notebook.
+
+    blocks: what is shown (default: the quantities that are short enough).
+    without: quantities whose terms are only counted (default: the long ones).
+    """
+    counted = large(equations) if without is None else without
+    if blocks is None:
+        blocks = matrices(equations, [name for name in equations.quantities if name not in counted])
+    entry, size, count = formulation(equations.formulation), equations.size, equations.operations
+    offline = count.offline.total if count.offline else 0
+    operations = (
+        f"{count.multiplications} multiplications, {count.additions} additions, {count.trigonometric} sines and "
+        f"cosines, {offline} operations off-line"
+    )
     facts = [
         ("equation", motion(equations)),
-        ("formulation", equations.by),
+        ("", "; ".join(statement(equations)[1:])),
+        *([("coordinates", coordinates(equations))] if equations.size_of_x > equations.robot.n else []),
+        ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),
-        ("program for tau", f"{count.multiplications} multiplications, {count.additions} additions"),
+        ("program for tau", operations),
+        ("derived in", f"{equations.seconds:.2f} s"),
     ]
+    notes = [SHORT, *([UNWRITTEN] if equations.symmetric else [])]
+    if counted:
+        total = sum(terms_of(equations, name) for name in counted)
+        advice = "--format text prints them, save(path) or --out FILE writes them, entry(name) gives single ones"
+        program = f"a program for tau has {count.total} operations"
+        notes = [f"{total} terms are too long to show: {advice}; {program}.", *notes]
     title = f"Equations of motion of {equations.robot.name}"
-    if sum(size.values()) > MOST_TERMS:
-        advice = 'Too long to show here: .entry("M12") gives one entry, .latex_document() all of them.'
-        return View(title, None, [*facts, ("", advice)])
-    shown = [
-        (block.title, [formula(left_side(block, indices), block, indices, x) for indices, x in block.entries])
-        for block in matrices(equations)
-    ]
-    return View(title, None, facts, shown, notes=[SHORT, UNWRITTEN] if equations.symmetric else [SHORT])
+    formulas = [(block.heading, list(_formulas(block))) for block in blocks]
+    return View(title, None, facts, formulas, [_counts(equations, name) for name in counted], notes=notes)
+
+
+def _formulas(block: Block) -> Iterator[Formula]:
+    """The entries of a block, or one that says that there is none."""
+    heads = [f"{block.symbol}{indices}{'' if block.sign == ':' else ' '}{block.sign} " for indices, _ in block.entries]
+    words = text(tuple(x for _, x in block.entries))
+    for (indices, x), head, word in zip(block.entries, heads, words, strict=True):
+        made = formula(left_side(block, indices), block, indices, x)
+        yield made._replace(plain=head + word)
+    if not block.entries:
+        yield Formula("0", "<mn>0</mn>", "all zero")
+
+
+def _counts(equations: Equations, name: str) -> Section:
+    """The number of terms in each entry."""
+    entries = normal_form(equations.raw[name]).entries
+    rows = entries if name in ("M", "C") else [[entry] for entry in entries]
+    heads = (Column(""), *(Column(str(j + 1)) for j in range(len(rows[0]))))
+    counts = tuple((f"{name}{i + 1}", *(str(len(x)) for x in row)) for i, row in enumerate(rows))
+    return Section(f"{QUANTITIES[name]}: terms of each entry", heads, counts)
 
 
 def formula(left: str, block: Block, indices: str, node: Node) -> Formula:
     """One entry for a page: LaTeX and MathML."""
-    symbol = "<mi>&#x3C4;</mi>" if block.symbol == "tau" else f"<mi>{block.symbol}</mi>"
-    head = f"<msub>{symbol}<mn>{indices}</mn></msub><mo>=</mo>"
+    symbol = f"<mi>{block.symbol}</mi>" if len(block.symbol) == 1 else "<mi>&#x3C4;</mi>"
+    part = f"<mtext>{block.symbol[0]},</mtext>" if block.symbol in ("friction", "external") else ""
+    head = f"<msub>{symbol}<mrow>{part}<mn>{indices}</mn></mrow></msub><mo>=</mo>"
     return Formula(displayed(left, "=", node), head + mathml(node))
 
 
@@ -272,7 +297,7 @@ def formula(left: str, block: Block, indices: str, node: Node) -> Formula:
 def record(
     equations: Equations, terms: bool = False, by_body: bool = False, entries: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """M, C, g (and k) as nested lists of texts that Python and SymPy can read, and the facts about them.
+    """The terms of tau as nested lists of texts that Python and SymPy can read, and the facts about them.
 
     entries: names of single entries, which are given instead of the matrices.
     """
@@ -281,7 +306,7 @@ def record(
     else:
         quantities = {name: _texts(equations.nodes(name)) for name in equations.quantities}
     facts = {"robot": equations.robot.name, "formulation": equations.formulation,
-             "model": included(equations),
+             "equation": motion(equations), "model": statement(equations)[1:],
              "joints": [joint.name for joint in equations.robot.joints],
              "coordinates": [str(node.value) for node in symbols_of(equations.robot, "q")],
              "seconds": round(equations.seconds, 4),

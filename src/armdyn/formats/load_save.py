@@ -12,6 +12,7 @@ from armdyn import catalog
 from armdyn.errors import FileError, ModelWarning, PhysicsError, unknown_name
 from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.robot.edit import floated
+from armdyn.robot.physical import invalid_findings
 from armdyn.robot.robot import Robot
 
 FORMATS = {".toml": "toml", ".urdf": "urdf", ".xml": "mjcf", ".xacro": "xacro"}
@@ -105,7 +106,7 @@ def _report(robot: Robot, strict: bool) -> None:
     for where, notes in (("", robot.notes), *((f", joint {joint.name!r}", joint.notes) for joint in robot.movable)):
         for note in (note for note in notes if note.startswith((MIMIC, NOT_READ))):
             warnings.warn(f"robot {robot.name!r}{where}: {note}.", ModelWarning, stacklevel=3)
-    for finding in (finding for finding in robot.checkup().findings if finding.invalid):
+    for finding in invalid_findings(robot):
         if strict:
             raise PhysicsError(finding.what, where=f"robot {robot.name!r}, {finding.where}", expected=finding.condition,
                                advice=finding.advice)  # fmt: skip

@@ -1,14 +1,18 @@
 """Where the mesh files of a robot are: package:// and model:// addresses, ROS package paths, relative names.
 
-Nothing is fetched, and no file is opened here: the answer is a path that exists, or None.
+Nothing is fetched, and of all files only a package.xml is opened: the answer is a path that exists, or None.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
+
+from armdyn.errors import FileError
+from armdyn.formats.text import read_text
 
 ENVIRONMENT = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH")
 """Variables that hold folders of packages, separated by colons."""
@@ -43,13 +47,22 @@ def find_package(name: str, folder: Path) -> Path | None:
 
 def _packages(package: str, here: Path) -> Iterator[Path]:
     for above in (here, *list(here.parents)[:HIGHEST]):
-        if above.name == package:
+        if above.name == package or _declared_name(above) == package:
             yield above
         yield above / package
     for variable in ENVIRONMENT:
         for place in filter(None, os.environ.get(variable, "").split(os.pathsep)):
             yield Path(place) / package
             yield Path(place) / "share" / package
+
+
+def _declared_name(folder: Path) -> str | None:
+    """The name of a package as its package.xml has it: a clone's folder may be called otherwise."""
+    try:
+        found = re.search(r"<name>\s*([^<\s]+)\s*</name>", read_text(folder / "package.xml"))
+    except FileError:
+        return None
+    return found[1] if found else None
 
 
 def _relative(name: str, folder: Path) -> Iterator[Path]:

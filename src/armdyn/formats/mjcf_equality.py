@@ -100,7 +100,11 @@ class Equalities:
                 laws |= law
         tree = tuple(replace(joint, mimic=laws.get(joint.name, joint.mimic)) for joint in robot.tree)
         coupled = replace(robot, tree=tree) if laws else robot
-        return coupled.locked(held) if held else coupled
+        if not held:
+            return coupled
+        said = tuple(f"joint {name!r} is held at {float(value):g} by an equality" for name, value in held.items())
+        locked = coupled.locked(held)
+        return replace(locked, notes=(*locked.notes, *said))
 
     def _coefficients(self, element: Element, label: str) -> list[Scalar]:
         words = element.get("polycoef", "").split()

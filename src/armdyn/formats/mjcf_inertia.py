@@ -157,7 +157,7 @@ class Weighed(Meshes):
         """Where a shape or site stands, and its half length if `fromto` gives its ends."""
         if "fromto" not in element.attrib:
             return self.pose(element, label), None
-        if "pos" in element.attrib:
+        if self.vector(element, "pos", label) != ZERO:  # MuJoCo takes zeros for a position that is not given
             raise RobotError("both pos and fromto", where=self.document.at(element, label), expected="one of the two")
         ends = self.numbers(element.attrib["fromto"], 6, element, "fromto", label)
         first, second = Vec3(*ends[:3]), Vec3(*ends[3:])

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from armdyn.algebra import Z_AXIS, ZERO, CentralInertia, Mat3, Pose, Scalar
-from armdyn.errors import ArmdynError, FileError, RobotError
+from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
 from armdyn.formats import urdf_read
 from armdyn.formats.mjcf_attach import attached
 from armdyn.formats.mjcf_equality import Equalities
@@ -41,6 +41,13 @@ KINDS: dict[str, Kind] = {"hinge": "revolute", "slide": "prismatic", "free": "fi
 """Joints of several degrees of freedom are fixed ones until they are expanded."""
 ROOT = "world"
 TOOL = urdf_read.TOOL
+TARGETS = {"joint": "joint", "jointinparent": "joint", "tendon": "tendon", "tendon1": "tendon", "tendon2": "tendon",
+           "site": "site", "cranksite": "site", "slidersite": "site", "refsite": "site", "geom": "geom"}  # fmt: skip
+"""Attributes by which actuators, tendons and equalities name what they act on, and what that is."""
+KIND_OF_TAG = {"freejoint": "joint", "fixed": "tendon", "spatial": "tendon"}
+"""Elements that are referred to under another name than their tag's."""
+BODY_REFERENCES = ("body", "body1", "body2", "objname", "refname", "target")
+"""Attributes that refer to a body by its name."""
 
 
 def read(path: Path, free_root: bool | None = None) -> Robot:
@@ -99,6 +106,7 @@ def reading(document: Document, folder: Path | None, free_root: bool | None = No
     replicated(document)
     reader = Reader(document, Compiler.of(document), Options.of(document), default_classes(document), folder=folder,
                     schema=listed, weld=free_root is False, notes=notes)  # fmt: skip
+    reader.require_targets()
     reader.outside()
     for world in all_named(document.root, "worldbody"):
         reader.children(world, ROOT, Pose.identity(), "main", "worldbody")
@@ -177,7 +185,11 @@ class Reader(Weighed):
         shapes = [(self.whole(child, inner, "body"), pose) for child, pose, tag, inner in parts if tag == "geom"]
         self.shapes.extend((name, shape, pose) for shape, pose in shapes)
         inertials = [(child, pose) for child, pose, tag, _ in parts if tag == "inertial"]
-        inertia = self.bounded(self.inertia(inertials, shapes, label, bool(joints)))
+        inertia = self.inertia(inertials, shapes, label, bool(joints))
+        if not inertia.mass and self.compiler.least_mass:
+            # MuJoCo gives the inertia that a body lacks the body's own pose, once more from the body's frame.
+            inertia = replace(inertia, com=self.pose(element, label).p)
+        inertia = self.bounded(inertia)
         lifted = self.number(element, "gravcomp", label) if element.get("gravcomp") else 0
         whole = Body(name, inertia, lifted)
         start = frame @ self.pose(element, label)
@@ -265,11 +277,42 @@ class Reader(Weighed):
     def scaled(self) -> list[Joint]:
         """The tree with all masses scaled to the total mass that the compiler asks for."""
         wanted = self.compiler.total_mass
-        total = sum(float(joint.body.inertia.mass) for joint in self.tree)
+        fused = self.fused_into_the_world() if self.compiler.fuse_static else set()
+        total = sum(float(joint.body.inertia.mass) for joint in self.tree if joint.body.name not in fused)
         if wanted <= 0 or not total:
             return self.tree
         factor = wanted / total
         return [replace(joint, body=_heavier(joint.body, factor)) for joint in self.tree]
+
+    def fused_into_the_world(self) -> set[str]:
+        """Bodies that are welded to the world and that nothing refers to: with fusestatic they have no mass."""
+        referred = {
+            value
+            for element in self.document.root.iter()
+            for key, value in element.attrib.items()
+            if key in BODY_REFERENCES
+        }
+        fused = {ROOT}
+        for joint in self.tree:  # parents before children
+            if joint.kind == "fixed" and joint.parent in fused and joint.body.name not in referred:
+                fused.add(joint.body.name)
+        return fused
+
+    def require_targets(self) -> None:
+        """Refuse actuators, tendons and equalities that act on something that the file does not have."""
+        names: dict[str, set[str]] = {}
+        for element in self.document.root.iter():
+            if element.get("name"):
+                kind = KIND_OF_TAG.get(local_name(element), local_name(element))
+                names.setdefault(kind, set()).add(element.attrib["name"])
+        for section in ("actuator", "tendon", "equality"):
+            for part in all_named(self.document.root, section):
+                for element in part.iter():
+                    for key, kind in TARGETS.items():
+                        target = element.get(key)
+                        if target is not None and target not in names.get(kind, ()):
+                            where = self.document.at(element, f"<{section}>")
+                            raise unknown_name(kind, target, sorted(names.get(kind, ())), where)
 
     # Elements -------------------------------------------------------------------------------------------------------
 

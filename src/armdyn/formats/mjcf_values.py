@@ -40,6 +40,8 @@ class Compiler(NamedTuple):
     least_mass: float = 0.0
     least_inertia: float = 0.0
     total_mass: float = -1.0
+    fuse_static: bool = False
+    """Bodies without joints become part of the body that carries them, or of the world, which has no mass."""
     mesh_folder: str = ""
     strip_path: bool = False
     fit_to_box: bool = False
@@ -76,6 +78,7 @@ class Compiler(NamedTuple):
             balance=balance,
             mesh_folder=given.get("meshdir", given.get("assetdir", self.mesh_folder)),
             strip_path=given.get("strippath", "true" if self.strip_path else "false") == "true",
+            fuse_static=given.get("fusestatic", "true" if self.fuse_static else "false") == "true",
             fit_to_box=given.get("fitaabb", "true" if self.fit_to_box else "false") == "true",
         )
         masses = {"boundmass": "least_mass", "boundinertia": "least_inertia", "settotalmass": "total_mass"}

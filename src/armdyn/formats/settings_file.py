@@ -34,16 +34,20 @@ def make_section(kind: type[Section], table: Any, where: str) -> Section:
     """The dataclass of a table of a file; where: file and section, for messages."""
     if not isinstance(table, Mapping):
         raise ArmdynError(f"{table!r} in place of a table", where=where, expected="keys and values")
-    hints, known = get_type_hints(kind), [entry.name for entry in _fields(kind)]
+    hints, known = get_type_hints(kind), keys_of(kind)
+    required = [entry.name for entry in _fields(kind) if _default(entry) is MISSING]
+    for name in required:
+        if name not in table:
+            raise ArmdynError(f"{name} is missing", where=where, expected=" or ".join(_words((hints[name],))))
     values = {}
     for key, value in table.items():
         if key not in known:
             raise unknown_name("key", key, known, where=where)
         place = f"{where} {key}"
         values[key] = _value(value, hints[key], place)
-        if len(table) > 1:  # which of several keys an error is about
+        if not required:  # alone, it shows which of several keys an error is about
             _made(kind, {key: values[key]}, place)
-    return _made(kind, values, where if len(table) > 1 else f"{where} {' '.join(table)}".strip())
+    return _made(kind, values, where)
 
 
 def _made(kind: type[Section], values: Mapping[str, Any], where: str) -> Section:
@@ -75,7 +79,7 @@ def _value(value: Any, hint: Any, where: str) -> Any:
 
 
 def _words(choices: Iterable[Any]) -> list[str]:
-    words = []
+    words: list[str] = []
     for choice in choices:
         origin = get_origin(choice) or choice
         if origin is Literal:
@@ -83,6 +87,11 @@ def _words(choices: Iterable[Any]) -> list[str]:
         else:
             words.append(KINDS.get({tuple: list, Mapping: dict}.get(origin, origin), ((), "a table in braces"))[1])
     return [word for word in dict.fromkeys(words) if word]
+
+
+def keys_of(kind: Any) -> list[str]:
+    """The keys that a section may have."""
+    return [entry.name for entry in _fields(kind)]
 
 
 def _fields(kind: Any) -> list[Field[Any]]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from armdyn.errors import unknown_name
 from armdyn.graph import fold
 from armdyn.graph.angle import natural_order
+from armdyn.graph.expression_writer import is_decimal
 from armdyn.graph.node import COS, SIN, SYMBOL, ZERO, Node, constant
 from armdyn.graph.polynomial import Ring, normal_form, rational_terms, whole_terms
 from armdyn.graph.structure import rebuilt
@@ -26,14 +27,11 @@ if TYPE_CHECKING:
 
 Monomial = frozenset[tuple[Node, int]]
 """A product of powers."""
-Coefficient = Fraction | float
-"""Exact if it looks like a number that someone wrote, else the nearest double."""
-Sum = dict[Monomial, Coefficient]
+Sum = dict[Monomial, Fraction]
 
 COLLECT = ("parameters", "angles")
 _RATE = re.compile(r"\w*[A-Za-z](d|dd|_dot|_ddot)_?\d*")
 _LARGEST_FACTORED = 16
-_LARGEST_DENOMINATOR = 10**6
 
 
 def closed_form(expressions: Any, *, collect: str = "parameters") -> Any:
@@ -88,19 +86,7 @@ def _short_sum(ring: Ring, polynomial: fmpq_mpoly, shortener: Shortener, trigono
             sign, trig = trigonometry.powers(factors)
             key = frozenset([*plain, *trig])
             total[key] = total.get(key, 0) + sign * coefficient
-    return {key: _coefficient(value, denominator) for key, value in total.items() if value}
-
-
-def _coefficient(numerator: int, denominator: int) -> Coefficient:
-    if denominator > _LARGEST_DENOMINATOR:
-        common = math.gcd(numerator, denominator)
-        if denominator > common * _LARGEST_DENOMINATOR:
-            return numerator / denominator
-    return Fraction(numerator, denominator)
-
-
-def _coefficient_of(value: Coefficient, content: Coefficient) -> Coefficient:
-    return Fraction(1 if value == content else -1) if isinstance(content, float) else value / content
+    return {key: Fraction(value, denominator) for key, value in total.items() if value}
 
 
 class _Trigonometry:
@@ -139,7 +125,7 @@ class _Gather:
 
     def __init__(self, angles_first: bool) -> None:
         self.angles_first = angles_first
-        self._known: dict[frozenset[tuple[Monomial, Coefficient]], Node] = {}
+        self._known: dict[frozenset[tuple[Monomial, Fraction]], Node] = {}
 
     def outer(self, terms: Sum) -> Node:
         """Collected by products of rates; the brackets before them by `inner`."""
@@ -167,7 +153,7 @@ class _Gather:
     def _gathered(self, terms: Sum) -> Node:
         content = _content(terms.values())
         if content != 1:
-            rest = {monomial: _coefficient_of(value, content) for monomial, value in terms.items()}
+            rest = {monomial: value / content for monomial, value in terms.items()}
             return fold.mul(constant(content), self.inner(rest))
         common = frozenset.intersection(*terms)
         if common:
@@ -222,11 +208,11 @@ def _product(monomial: Monomial) -> Node:
     return result
 
 
-def _content(values: Iterable[Any]) -> Coefficient:
+def _content(values: Iterable[Fraction]) -> Fraction:
     """The number that all coefficients share: 2 of 2 a + 4 b, -1 of -a - b, 1/4 of a/4 + 3 b/4."""
     numbers = list(values)
     sign = -1 if numbers[0] < 0 and all(value < 0 for value in numbers) else 1
-    if any(isinstance(value, float) for value in numbers):
+    if any(map(is_decimal, numbers)):  # measured values have no common divisor but their size
         size = abs(numbers[0])
         return sign * size if all(abs(value) == size for value in numbers) else Fraction(sign)
     bottoms = {value.denominator for value in numbers}
@@ -247,7 +233,7 @@ def _sum_order(monomial: Monomial) -> list[tuple[Any, ...]]:
 
 def _as_product(terms: Sum) -> Node | None:
     """A bracket that is a product of brackets, such as (a + b)^2, or None."""
-    if not 2 < len(terms) <= _LARGEST_FACTORED or any(isinstance(value, float) for value in terms.values()):
+    if not 2 < len(terms) <= _LARGEST_FACTORED or any(map(is_decimal, terms.values())):
         return None
     if _is_irreducible(terms):
         return None

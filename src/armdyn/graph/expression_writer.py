@@ -14,8 +14,15 @@ from armdyn.graph.angle import natural_key
 from armdyn.graph.node import ADD, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node, Number
 from armdyn.graph.structure import ordered
 
+LARGEST_DENOMINATOR = 12
+"""Fractions up to this denominator are written as such: x/3, 5*x/12; others as decimals, 0.37*x."""
 SUM, PRODUCT, ATOM = 1, 2, 3
 """How strongly a text binds."""
+
+
+def is_decimal(value: Number) -> bool:
+    """Whether a number is written as a decimal: a measured one, not 3 or 1/2."""
+    return isinstance(value, float) or value.denominator > LARGEST_DENOMINATOR
 
 
 class Dialect:
@@ -27,7 +34,7 @@ class Dialect:
 
     def number(self, value: Number) -> str:
         """A positive number."""
-        return str(value) if self.exact else repr(float(value))
+        return str(value) if self.exact and not is_decimal(value) else repr(float(value))
 
     def pi(self) -> str:
         return "pi"
@@ -88,8 +95,7 @@ class Writer:
             return self.dialect.pi(), ATOM
         if node.op == CONST:
             text = self.dialect.number(abs(node.value))
-            divided = self.dialect.exact and isinstance(node.value, Fraction)
-            return (f"-{text}", SUM) if node.value < 0 else (text, PRODUCT if divided else ATOM)
+            return (f"-{text}", SUM) if node.value < 0 else (text, PRODUCT if self._is_fraction(node) else ATOM)
         if node.op in (ADD, SUB, NEG):
             return self._sum(node)
         if node.op == MUL:
@@ -99,6 +105,9 @@ class Writer:
             top, bottom = (self.write(arg, level) for arg, level in zip(node.args, levels, strict=True))
             return self.dialect.quotient(top, bottom), PRODUCT
         return self.dialect.function(node.op, [self.write(arg) for arg in node.args]), ATOM
+
+    def _is_fraction(self, node: Node) -> bool:
+        return self.dialect.exact and isinstance(node.value, Fraction) and not is_decimal(node.value)
 
     def _sum(self, node: Node, factor: int = 1) -> tuple[str, int]:
         signed = [self._signed(factor * sign, term) for sign, term in self._terms(node)]
@@ -136,7 +145,7 @@ class Writer:
             part = stack.pop()
             if part.op == MUL and part not in self.names:
                 stack += part.args
-            elif part.op == CONST and self.dialect.exact and isinstance(part.value, Fraction) and divisor == 1:
+            elif part.op == CONST and self._is_fraction(part) and divisor == 1:
                 divisor = part.value.denominator  # x/3 reads better than 1/3*x
                 if part.value.numerator != 1:
                     factors.append((False, False, str(part.value.numerator)))

@@ -8,16 +8,14 @@ fixed sizes, \bigl( instead of \left(, because a pair of \left and \right must s
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from armdyn.formula_lines import breaks
 from armdyn.graph.node import ABS, SQRT, Node
 from armdyn.graph.render import LatexStyle, rendered
 
-DIGITS = 6
-"""Significant digits of numbers on paper."""
 EM = 10.0
 """One em, pt."""
 _LETTERS = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", (
@@ -43,13 +41,6 @@ WIDE_FRACTION = 80.0
 
 class PaperStyle(LatexStyle):
     """LaTeX whose sums may be broken anywhere: brackets of fixed size, no wide fractions or roots."""
-
-    def number(self, value: Any) -> str:
-        if isinstance(value, float):
-            value = f"{value:.{DIGITS}g}"
-        elif isinstance(value, int) and abs(value) >= 10**9:
-            value = f"{float(value):.{DIGITS}g}"
-        return super().number(str(value).replace("e+", "e"))
 
     def fraction(self, top: str, bottom: list[str]) -> str:
         if all(part.isdigit() for part in bottom):
@@ -176,31 +167,6 @@ def lines(latex: str, room: float) -> list[str]:
     ends = [places[k].at for k in chosen]
     parts = [latex[start:end].strip() for start, end in zip([0, *ends], [*ends, len(latex)], strict=True)]
     return [parts[0], *(_continued(part, places[k]) for part, k in zip(parts[1:], chosen, strict=True))]
-
-
-def breaks(
-    marks: Sequence[float], depths: Sequence[int], indents: Sequence[float], total: float, room: float
-) -> list[int]:
-    """Which places to break at, so that every line fits the room where that is possible.
-
-    marks: how far from the start each place is.
-    depths: how bad a break is there; of the places in the last two thirds of a line the best, then the last is taken.
-    indents: what the line that follows is indented by.
-    total: length of the whole.
-    room: length of a line.
-    """
-    chosen: list[int] = []
-    start, left = 0.0, room
-    while total - start > left:
-        first, last = bisect_right(marks, start), bisect_right(marks, start + left)
-        if first == len(marks):
-            break
-        late = bisect_right(marks, start + left / 3)
-        within = range(late if late < last else first, max(last, first + 1))
-        best = min(within, key=lambda k: (depths[k], -marks[k]))
-        chosen.append(best)
-        start, left = marks[best], room - indents[best]
-    return chosen
 
 
 def _quads(place: Place) -> int:

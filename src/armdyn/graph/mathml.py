@@ -47,7 +47,7 @@ class _MathML(TextStyle):
         return f"<msub><mi>{letter}</mi><mn>{between.join(indices)}</mn></msub>"
 
     def number(self, value: Any) -> str:
-        return f"<mn>{value}</mn>"
+        return f"<mn>{super().number(value)}</mn>"
 
     def pi(self) -> str:
         return "<mi>&#x3C0;</mi>"

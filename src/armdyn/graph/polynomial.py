@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.graph.angle import linear_form, natural_order
 from armdyn.graph.node import ADD, CONST, COS, DIV, MUL, NEG, SIN, SUB, Node, constant
 from armdyn.graph.structure import leaves, nodes_of, ordered, rebuilt
@@ -98,7 +98,7 @@ class Ring:
             top = sum((self.context.from_dict(part) * d ** (highest - k) for k, part in parts.items()), 0 * d)
             polynomial, left = divmod(top, d**highest)
             if left or any(d.degrees()[: 2 * len(self.angles)]):
-                raise ArmdynError(
+                raise NotApplicable(
                     f"the normal form is a polynomial, but the expression divides by {divisor!r}",
                     advice="Compare such expressions by exact evaluation, or multiply by the divisor first",
                 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from armdyn.graph.angle import linear_form, natural_key, natural_order
-from armdyn.graph.expression_writer import Dialect
+from armdyn.graph.expression_writer import Dialect, is_decimal
 from armdyn.graph.node import (
     ABS,
     ADD,
@@ -42,6 +42,12 @@ _TOLD_APART = 80
 """Letters at the start of a term by which it is sorted; texts that are equal so far are compared as they are."""
 
 
+DIGITS = 6
+"""Significant digits of decimals that are read; programs and records have all of them."""
+LARGEST_WHOLE = 10**9
+"""Whole numbers from here on are written like decimals."""
+
+
 class TextStyle(Dialect):
     """Plain text: `m3*(l1*c2 + r2*c23)^2`."""
 
@@ -61,6 +67,12 @@ class TextStyle(Dialect):
         """A product over a product of factors."""
         below = self.times.join(bottom)
         return f"{top}/{self.bracket(below) if len(bottom) > 1 else below}"
+
+    def number(self, value: Any) -> str:
+        """A number as it is read: whole numbers and fractions exactly, decimals with six digits."""
+        if is_decimal(value) or abs(value) >= LARGEST_WHOLE:
+            return f"{float(value):.{DIGITS}g}".replace("e+", "e")
+        return str(value)
 
     def short_trig(self, letter: str, indices: list[str]) -> str:
         return letter + ("_" if any(len(index) > 1 for index in indices) else "").join(indices)
@@ -99,7 +111,7 @@ class LatexStyle(TextStyle):
         return f"{letter}_{{{between.join(indices)}}}"
 
     def number(self, value: Any) -> str:
-        text = str(value)
+        text = super().number(value)
         if "e" in text:
             mantissa, exponent = text.split("e")
             return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
@@ -166,7 +178,7 @@ class _Renderer:
         powers, number, divisors = self._gathered(node)
         ordered_factors = sorted(powers.items(), key=self._factor_order)
         words = [self._word(part, power, -1 if part is turned else 1) for part, power in ordered_factors]
-        exact = Fraction(number) if not isinstance(number, float) else None
+        exact = None if is_decimal(number) else Fraction(number)
         bottom = [self.factor(part) for part in divisors]
         if exact is not None and exact.denominator != 1:
             bottom.insert(0, self.style.number(exact.denominator))

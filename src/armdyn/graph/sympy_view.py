@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from armdyn.graph.expression_writer import is_decimal
 from armdyn.graph.node import ADD, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node
 from armdyn.graph.structure import is_scalar, nodes_of, ordered
 
@@ -53,7 +54,7 @@ def _view(sympy: Any, node: Node, args: list[Any]) -> Any:
         return sympy.Symbol(node.value)
     if op == CONST:
         number = node.value
-        return sympy.Float(number) if isinstance(number, float) else sympy.Rational(*number.as_integer_ratio())
+        return sympy.Float(float(number)) if is_decimal(number) else sympy.Rational(*number.as_integer_ratio())
     if op == PI_OP:
         return sympy.pi
     if op in (ADD, SUB):

@@ -1,6 +1,9 @@
-from armdyn.identification.checks import check_log as check_log
+from armdyn.doctor.log_checks import check_log as check_log
 from armdyn.identification.excitation.clearance import Surroundings as Surroundings
+from armdyn.identification.excitation.design_file import ExcitationDesign as ExcitationDesign
 from armdyn.identification.excitation.excite import Excitation as Excitation
+from armdyn.identification.excitation.excite import ExcitationLimits as ExcitationLimits
+from armdyn.identification.excitation.excite import Measurement as Measurement
 from armdyn.identification.excitation.excite import Search as Search
 from armdyn.identification.excitation.excite import excite as excite
 from armdyn.identification.excitation.excite import predicted_std as predicted_std
@@ -25,9 +28,9 @@ from armdyn.identification.fit.robust_timing import RobustTiming as RobustTiming
 from armdyn.identification.fit.robust_timing import robust_timing as robust_timing
 from armdyn.identification.fit.torque_model import TorqueModel as TorqueModel
 from armdyn.identification.fit.validation import Validation as Validation
-from armdyn.identification.fit.validation import validate as validate
 from armdyn.identification.log.log import Log as Log
 from armdyn.identification.log.log_format import LogFormat as LogFormat
+from armdyn.identification.log.logger_file import Logger as Logger
 from armdyn.identification.log.processing import Processing as Processing
 from armdyn.identification.log.processing import process as process
 from armdyn.identification.log.readers import read_log as read_log

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import PerformanceWarning
-from armdyn.kernels.call.single import EXTERNALS, NEW_FROM_DESCR, RETURN, MethodRecord, retire
+from armdyn.kernels.call.arrays import EXTERNALS, NEW_FROM_DESCR, RETURN
+from armdyn.kernels.call.builtin import MethodRecord, retire
 from armdyn.kernels.call.ufunc import table
 from armdyn.kernels.machine import Machine
 

@@ -17,10 +17,13 @@ from armdyn.graph import Graph, Operations
 from armdyn.graph.structure import leaves
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit
-from armdyn.kernels.call import single as fastcall
+from armdyn.kernels.call import arrays
+from armdyn.kernels.call.arrays import Extents
 from armdyn.kernels.call.batches import Batches
+from armdyn.kernels.call.builtin import builtin, rebound
 from armdyn.kernels.call.general import general_call
 from armdyn.kernels.call.interpreted import Interpreter
+from armdyn.kernels.call.single import SLOTS
 from armdyn.kernels.kernel_record import KernelRecord, shapes
 from armdyn.kernels.ports import Ports, digest, ports_of
 from armdyn.kernels.straight import emit as ir
@@ -28,10 +31,8 @@ from armdyn.kernels.straight.schedule import LATENCY, Plan, plan
 from armdyn.kernels.straight.sums import reassociate_by_latency
 
 LANES = (1, 4, 8)
-ONE, MANY = ("fast", "slots", "batch", "single"), ("loop", "many")
+ONE, MANY = ("fast", "slots", "batch", "single", "extents"), ("loop", "many")
 """What the code for one sample offers, and that for batches."""
-EXTENTS = "extents"
-"""Where the code finds the shapes of arrays, if it does not contain them."""
 LARGEST = 50_000
 """Operations of straight-line code, which takes two seconds to compile for one call, and two for batches; its machine
 code has half a megabyte. Time and size grow linearly with operations."""
@@ -77,7 +78,7 @@ class Kernel:
 
         name, signature, doc: what `help` and editors show of it; the signature without annotations.
         """
-        return slow if self.fast is None else fastcall.rebound(self.fast, slow, name, signature, doc)
+        return slow if self.fast is None else rebound(self.fast, slow, name, signature, doc)
 
     def source(self) -> str:
         """The LLVM IR of this kernel."""
@@ -212,8 +213,8 @@ def bound(
     doc = f"{function}({', '.join(port.name for port in ports.inputs)}): {ports.signature}"
     general = general_call(function, ports, batches)
     fast = None
-    if fastcall.layout_holds():
-        fast = fastcall.builtin(code.address("fast"), function, doc, general, code)
+    if arrays.layout_holds():
+        fast = builtin(code.address("fast"), function, doc, general, code)
     batches.describe(function, doc, ports, fast)
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
@@ -248,13 +249,11 @@ def _usable(content: bytes | None, record: KernelRecord, one: jit.Code | None = 
 
 def _code(images: Sequence[bytes], record: KernelRecord, one: jit.Code | None = None) -> jit.Code:
     """Loaded machine code. one: that for one sample, if this is that for batches."""
-    known = (EXTENTS,) if fastcall.shared(record.ports) else ()
     if one is None:
-        code = jit.Code(images, ONE + known, slots=slots(record))
-        if known:
-            fastcall.Loaded(record.ports).tell(code.address(EXTENTS))
+        code = jit.Code(images, ONE, slots=slots(record))
+        Extents(record.ports).tell(code.address("extents"))
         return code
-    code = jit.Code(images, MANY, outside={name: one.address(name) for name in ("single", *known)})
+    code = jit.Code(images, MANY, outside={name: one.address(name) for name in ("single", "extents")})
     code.kept = one.loaded
     return code
 
@@ -277,7 +276,7 @@ def unpacked(content: bytes) -> list[bytes]:
 
 
 def slots(record: KernelRecord) -> int:
-    return fastcall.SLOTS * len(record.outputs)
+    return SLOTS * len(record.outputs)
 
 
 def _identifier(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
+from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter, transposed
 
 
 def row_copies(samples: int) -> str:

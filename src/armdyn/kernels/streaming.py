@@ -1,18 +1,18 @@
-"""Rows of matrices on their way to the caller, large results past the caches."""
+"""Rows of matrices on their way to the caller, large results with non-temporal stores."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from armdyn.kernels.ir_writer import vector
-from armdyn.kernels.loop_writer import LoopWriter
+from armdyn.kernels.looped.writer import LoopWriter
 
 LINE = 8
 """Doubles of a line of the caches."""
 
 
 STREAMED = 2**23
-"""Bytes of matrices from which they are written past the caches. Below it, their lines are fetched ahead."""
+"""Bytes of matrices from which they are written with non-temporal stores. Below it, their lines are fetched ahead."""
 FETCHED = 2**16
 """Bytes of vectors from which lines of them and of arguments are fetched ahead: smaller ones are in a near cache."""
 
@@ -26,9 +26,9 @@ class Target(NamedTuple):
 
 
 class Order(NamedTuple):
-    """How results are written: past the caches; right after rows that came before; without rows that follow."""
+    """How results are written: with non-temporal stores; right after other rows; without rows that follow."""
 
-    past: str = "false"
+    nontemporal: str = "false"
     after: str = "false"
     last: str = "true"
 
@@ -43,9 +43,9 @@ def fetched(w: LoopWriter, following: str, size: int, *, written: bool = True) -
         w.do(f"call void @llvm.prefetch.p0(ptr {w.offset(following, place)}, i32 {int(written)}, i32 3, i32 1)")
 
 
-def ordered(w: LoopWriter, past: str) -> None:
-    """What went past the caches is there before anything that is written later, as other threads see it."""
-    with w.when(past, "ordered"):
+def ordered(w: LoopWriter, nontemporal: str) -> None:
+    """What non-temporal stores have written is there before anything that is written later, as other threads see it."""
+    with w.when(nontemporal, "ordered"):
         w.do("fence seq_cst")
 
 
@@ -63,7 +63,7 @@ def put_rows() -> str:
     w.do("ret void")
     w.label("whole")
     count = w.times("%rows", "%columns")
-    w.do("br i1 %past, label %beyond, label %near")
+    w.do("br i1 %nontemporal, label %beyond, label %near")
     w.label("near")
     _near(w, count)
     w.label("beyond")
@@ -74,11 +74,11 @@ def put_rows() -> str:
 
 
 def put_lines() -> str:
-    """`@put_lines`: so many doubles past the caches, right after others or not, the last ones or not.
+    """`@put_lines`: so many doubles with non-temporal stores, right after others or not, the last ones or not.
 
-    Past the caches go whole lines alone: a part of a line would have to be fetched, and whatever is stored later would
-    wait for it. The beginning of a line, at the end of these doubles, is kept before their buffer, for those that come
-    right after them.
+    Non-temporal stores write whole lines alone: a part of a line would have to be fetched, and whatever is stored later
+    would wait for it. The beginning of a line, at the end of these doubles, is kept before their buffer, for those that
+    come right after them.
     """
     w = LoopWriter()
     w.label("entry")

@@ -7,12 +7,13 @@ this body is passed inwards, and every joint on its way bears its part along its
 
 from __future__ import annotations
 
-from armdyn.algebra import Z_AXIS, CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops
+from armdyn.algebra import CentralInertia, Inertia, Mat3, Pose, Scalar, Vec3, ops
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.mechanics import forward
 from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.kinematics import Wrench
 from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.steps.composite_body import joint_axis, projection, turned_about_z, unit_wrench
 from armdyn.robot.links import WORLD, Link
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -34,14 +35,13 @@ def bodies_matrix(robot: Robot, q: Scalars) -> list[list[Scalar]]:
     M: list[list[Scalar]] = [[0] * robot.n for _ in robot.links]
     for link in robot.links:
         j = i = link.index
-        force, moment = unit_wrench(link, composite[j])
-        M[j][j] = link.along(force, moment)
+        S = joint_axis(link)
+        wrench = unit_wrench(S, composite[j])
+        M[j][j] = projection(S, wrench)
         while robot.links[i].parent != WORLD:
-            R, P = robot.links[i].pose(q[i])
-            force = R @ force  # Khalil (7.59)
-            moment = R @ moment + cross(P, force)  # Khalil (7.60) without the links' own parts
+            wrench = wrench.wrench_seen_from(robot.links[i].pose(q[i]))  # Khalil (7.59), (7.60) without own parts
             i = robot.links[i].parent
-            M[i][j] = M[j][i] = robot.links[i].along(force, moment)
+            M[i][j] = M[j][i] = projection(joint_axis(robot.links[i]), wrench)
     return M
 
 
@@ -61,13 +61,6 @@ def composites(robot: Robot, q: Scalars) -> list[Inertia]:
     return composite
 
 
-def unit_wrench(link: Link, body: Inertia) -> tuple[Vec3, Vec3]:
-    """The wrench of a body whose joint accelerates by one: Khalil (7.55), (7.56) with wd = z or a = z, no velocity."""
-    if link.revolute:
-        return cross(Z_AXIS, body.moment), body.tensor.column(2)
-    return body.mass * Z_AXIS, cross(body.moment, Z_AXIS)
-
-
 def rest_seen_from_parent(link: Link, q: Scalar, P: Vec3, body: Inertia) -> Inertia:
     """First moments and tensor of a body without its mass, from the link's frame to the parent's."""
     moment, tensor = body.moment, body.tensor
@@ -75,25 +68,8 @@ def rest_seen_from_parent(link: Link, q: Scalar, P: Vec3, body: Inertia) -> Iner
         c, s = ops.cos_sin(add(q, link.offset))
         x, y, z = moment
         moment = Vec3(sub(mul(c, x), mul(s, y)), add(mul(s, x), mul(c, y)), z)
-        tensor = turned(tensor, c, s)
+        tensor = turned_about_z(tensor, c, s)
     return Inertia(0, moment, tensor).seen_from(Pose(link.placement.R, P))
-
-
-def turned(A: Mat3, c: Scalar, s: Scalar) -> Mat3:
-    """Rz A Rz^T for a turn about z with cosine c and sine s; 8 multiplications if A is symmetric.
-
-    In the plane, with t = s (xx - yy) + c (xy + yx): xx' = xx - s t, yy' = yy + s t, xy' = c t - yx, yx' = c t - xy.
-    """
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = A.rows
-    t = add(mul(s, sub(xx, yy)), mul(c, add(xy, yx)))
-    st, ct = mul(s, t), mul(c, t)
-    return Mat3(
-        (
-            (sub(xx, st), sub(ct, yx), sub(mul(c, xz), mul(s, yz))),
-            (sub(ct, xy), add(yy, st), add(mul(s, xz), mul(c, yz))),
-            (sub(mul(c, zx), mul(s, zy)), add(mul(s, zx), mul(c, zy)), zz),
-        )
-    )
 
 
 @quantity
@@ -111,4 +87,4 @@ def forward_dynamics(robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, wrench
     return forward.accelerations(robot, mass_matrix.formula(robot, q), rest)
 
 
-__all__ = ["composites", "forward_dynamics", "mass_matrix", "turned"]
+__all__ = ["composites", "forward_dynamics", "mass_matrix"]

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, cross, ops
+from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Screw, Vec3, cross, ops
 from armdyn.errors import unknown_name
 from armdyn.mechanics.moving_axes import steady
 from armdyn.mechanics.quantity import quantity
+from armdyn.mechanics.steps.newton_euler import propagate_velocity
 from armdyn.robot.links import WORLD, Frame
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -64,10 +65,10 @@ def velocities(
     w: list[Vec3] = []
     for link in robot.outward():
         j, i = link.index, link.parent
-        R, P = link.pose(q[j])
-        v_i, w_i = base if i == WORLD else (v[i], w[i])
-        w.append(R.T @ w_i + link.spin(qd[j]))  # Khalil (7.17)
-        v.append(R.T @ (v_i + cross(w_i, P)) + link.slide(qd[j]))  # Khalil (7.18)
+        parent = base if i == WORLD else (v[i], w[i])
+        own = propagate_velocity(link, link.pose(q[j]), qd[j], Screw(*parent))  # Khalil (7.17), (7.18)
+        v.append(own.linear)
+        w.append(own.angular)
     return v, w
 
 

@@ -29,12 +29,13 @@ from armdyn.algebra.dual import gradient
 from armdyn.algebra.ops import add
 from armdyn.mechanics.actuators import friction_torques, rotor_torques
 from armdyn.mechanics.composite_body import composites, forward_dynamics
-from armdyn.mechanics.derivatives import Moving, state, turned_axis, wrench_product
+from armdyn.mechanics.derivatives import state, turned_axis
 from armdyn.mechanics.kinematics import link_poses, velocities
 from armdyn.mechanics.matrices import Rows, inner, plus, zeros
 from armdyn.mechanics.newton_euler import inverse_dynamics
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.springs import spring_torques
+from armdyn.mechanics.steps.derivatives import MassMotion, wrench_product
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -68,8 +69,8 @@ class Changed(NamedTuple):
 class Sums(NamedTuple):
     """Over all that a joint carries: 2 B, B_W, f, i, b. [D-7]"""
 
-    B2: Moving
-    BW: Moving
+    B2: MassMotion
+    BW: MassMotion
     f: Screw
     i: Screw
     b: Vec3
@@ -92,7 +93,7 @@ def changes(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, weights: Scalar
     sums = []
     for link in robot.links:
         j, W = link.index, Screw(v_W[link.index], w_W[link.index])
-        BW = Moving.of(link.inertia, *W)
+        BW = MassMotion.of(link.inertia, *W)
         sums.append(Sums(known.moving[j], BW, known.wrenches[j], momentum(link.inertia, W), known.moving[j].row(W)))
     result: list[Changed] = []
     for link in robot.inward():

@@ -53,12 +53,14 @@ def title(robot: Robot) -> str:
 
 def view(robot: Robot) -> View:
     """The robot in a notebook: facts and geometry; further tables and the findings folded."""
-    checkup = robot.checkup()
+    from armdyn.doctor import check  # the view of a robot in a notebook shows its findings too
+
+    checkup = check(robot)
     first, *further = sections(robot) or [Section("Geometry", (), ())]
     findings = checkup.section()
     issues = (Section("Findings", findings.columns, findings.rows),) if findings.rows else ()
     facts = [(label, fact if len(fact) < LONG_FACT else f"{fact[:LONG_FACT]} ...") for label, fact in head(robot)]
-    return View(title(robot), (f"check-up: {checkup.summary}", checkup.ok), facts, (), (first,), (*further, *issues),
+    return View(title(robot), (f"check-up: {checkup.summary}", checkup.fine), facts, (), (first,), (*further, *issues),
                 notes(robot))  # fmt: skip
 
 

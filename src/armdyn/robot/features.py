@@ -140,10 +140,11 @@ TRIGONOMETRIC = ("coupling", "rotors_on_links", "dry_friction", "static_friction
 """What leaves the torques of rigid bodies polynomials in sines and cosines; friction is apart."""
 TREE = (*TRIGONOMETRIC, *PASSIVE)
 """What is an ordinary part of the mechanics of a rigid tree."""
-LOSSY = (*TREE, "load_friction")
-"""The same with friction that grows with the load: what has torques with all that the joints carry."""
-FRICTIONLESS = (*LOSSY, "presliding")
-"""What does not depend on friction takes that with a state too."""
+LOSSY = (*TREE, "load_friction", "presliding")
+"""The same with friction that grows with the load, and with friction that has a state: torques at an instant are those
+of steady sliding, in which presliding vanishes; along a motion they follow its state (`dynamics.presliding`)."""
+FRICTIONLESS = LOSSY
+"""What does not depend on friction takes every kind of it."""
 BODIES = tuple(name for name in TREE if name != "rotors_on_links")
 """The same without rotors that turn with links: what has the velocity terms of the bodies alone."""
 FREE = ("free_joints",)

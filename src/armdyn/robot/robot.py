@@ -26,7 +26,6 @@ from armdyn.robot.scalars import Change, holds, mapped
 from armdyn.typing import Floats
 
 if TYPE_CHECKING:
-    from armdyn.robot.checkup import Checkup
     from armdyn.robot.dh_tables import Convention
     from armdyn.robot.features import Features
 
@@ -388,16 +387,6 @@ class Robot(Shown):
         return to_dh(self, convention)
 
     # Reports ------------------------------------------------------------------------------------------------------
-
-    def checkup(self) -> Checkup:
-        """Check this description (once); see `armdyn.robot.checkup`."""
-        return self._checkup
-
-    @cached_property
-    def _checkup(self) -> Checkup:
-        from armdyn.robot.checkup import checkup
-
-        return checkup(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the robot to a .toml, .urdf or .xml (MJCF) file and return its path.

@@ -15,7 +15,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, FeatureError, unknown_name
 from armdyn.files import write_text
-from armdyn.formats.settings_file import make_section, plain, section_record, section_template, toml_text
+from armdyn.formats.settings_file import keys_of, make_section, plain, section_record, section_template, toml_text
 from armdyn.formats.text import read_text
 from armdyn.formats.toml import toml_tables
 from armdyn.robot import Robot
@@ -45,7 +45,7 @@ class LawChoice:
             raise unknown_name("control law", self.name, LAWS)
         for gain in self.gains:
             if gain not in LAWS[self.name].gains:
-                raise unknown_name("gain", gain, LAWS[self.name].gains, where=f"law {self.name!r}")
+                raise unknown_name(f"gain of {self.name}", gain, LAWS[self.name].gains)
 
     def on(self, robot: Robot, plant: Plant) -> tuple[Law, Dynamics]:
         """The law for a robot, and the model it knows: without payload, and without what laws cannot know.
@@ -100,6 +100,9 @@ class Reference:
         """The arguments reference, duration, q0 and qd0 of `simulate`."""
         q0 = None if self.start is None else _configuration(self.start, robot, "start")
         if not law.needs_reference:
+            if self.motion is not None:
+                raise ArmdynError(f"a motion for {law.summary}", where="reference, motion",
+                                  expected="none: this law follows no reference")  # fmt: skip
             duration = getattr(law, "duration", USUAL_DURATION) if self.duration is None else self.duration
             return {"duration": duration, "q0": start_position(robot) if q0 is None else q0}
         found: dict[str, Any] = {"reference": None, "duration": self.duration, "q0": q0, "qd0": None}
@@ -138,7 +141,7 @@ def _configuration(given: str | Sequence[float], robot: Robot, key: str) -> list
         if given not in robot.configurations:
             raise unknown_name("motion" if key == "motion" else "configuration", given,
                                (*robot.configurations, *(CURVES if key == "motion" else ())), where=where)  # fmt: skip
-        given = robot.configuration(given)
+        given = robot.configuration(given).tolist()
     if len(given) != robot.n:
         raise ArmdynError(f"{len(given)} numbers", where=where, expected=f"{robot.n}, one per joint")
     return [float(x) for x in given]
@@ -243,10 +246,14 @@ class Experiment:
             if name not in SECTIONS:
                 raise unknown_name("section", name, SECTIONS, where=where)
             place = f"{where}, [{name}]"
-            if name == "law" and isinstance(table, Mapping):
-                gains = {key: value for key, value in table.items() if key != "name"}
-                table = {key: value for key, value in table.items() if key == "name"} | {"gains": gains}
-            if table:
+            if name == "law" and isinstance(table, Mapping):  # its gains are keys like its name
+                chosen = make_section(LawChoice, {key: value for key, value in table.items() if key == "name"}, place)
+                try:
+                    gains = {key: value for key, value in table.items() if key != "name"}
+                    sections[name] = replace(chosen, gains=gains)
+                except ArmdynError as error:
+                    raise error.located(place) from None
+            elif table:
                 sections[name] = make_section(SECTIONS[name], table, place)
         return Experiment(**sections, file=where)
 
@@ -266,7 +273,27 @@ class Experiment:
         sections = {name: getattr(self, name) for name in SECTIONS}
         found = {name: section_record(section, name) for name, section in sections.items() if section is not None}
         found["law"] = {"name": self.law.name, **plain(self.law.gains)}
+        if self.sensors is not None and not found["sensors"]:
+            found["sensors"] = {"seed": self.sensors.seed}  # perfect sensors: the law is sampled all the same
         return {name: table for name, table in found.items() if table}
+
+    def changed(self, changes: Mapping[str, Any]) -> Experiment:
+        """The experiment with other values by key, as in {"law.kp": 200}; another law starts without gains."""
+        tables = self.record()
+        for key, value in changes.items():
+            section, _, name = key.partition(".")
+            if section not in SECTIONS or not name:
+                raise unknown_name("key", key, self.key_names(), where=self.file or "experiment")
+            if key == "law.name" and value != self.law.name:
+                tables["law"] = {}
+            tables.setdefault(section, {})[name] = value
+        return Experiment.from_record(tables, self.file or "experiment")
+
+    @staticmethod
+    def key_names() -> list[str]:
+        """All keys by section, as in "solver.dt"; gains of the law, "law.kp", are further ones."""
+        sections = {name: keys_of(kind) for name, kind in SECTIONS.items() if name != "law"}
+        return ["law.name", *(f"{section}.{key}" for section, keys in sections.items() for key in keys)]
 
     def save(self, path: str | Path) -> Path:
         """Write the experiment as a TOML file; `Experiment.read` gives it back."""

@@ -155,7 +155,9 @@ class Run(Result):
             return self.q, self.qd
         where = self.dynamics.coordinates
         pairs = zip((self.q, self.qd), self.motors, strict=True)
-        x, xd = (np.transpose(where.joined(links.T, motors.T)) for links, motors in pairs)
+        x, xd = (
+            np.moveaxis(np.array(where.joined(np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0))), 0, -1) for a, b in pairs
+        )
         return x, xd
 
     @cached_property
@@ -177,22 +179,22 @@ class Run(Result):
     def power(self) -> Array:
         """(k,) W, mechanical power of the actuators."""
         rates = self.qd if self.motors is None else self.motors[1]
-        return np.asarray(np.sum(self.tau * rates, axis=1))
+        return np.asarray(np.sum(self.tau * rates, axis=-1))
 
     # Numbers --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def tool(self) -> Array:
         """(k, 3) positions of the tool, m, world axes."""
-        return self._by_plant("pose", self.coordinates[0])[:, :3, 3]
+        return self._by_plant("pose", self.coordinates[0])[..., :3, 3]
 
     def largest_error(self, after: float = 0.0) -> Array:
         """(n,) largest magnitude of the error from a time on."""
-        return np.asarray(np.abs(self.error[self.t >= after - 1e-12]).max(axis=0))
+        return np.asarray(np.abs(self.error[..., self.t >= after - 1e-12, :]).max(axis=-2))
 
     def rms_error(self, after: float = 0.0) -> Array:
         """(n,) root mean square of the error from a time on."""
-        return np.asarray(np.sqrt(np.mean(self.error[self.t >= after - 1e-12] ** 2, axis=0)))
+        return np.asarray(np.sqrt(np.mean(self.error[..., self.t >= after - 1e-12, :] ** 2, axis=-2)))
 
     def crossings(self, function: Callable[[float, Array, Array], float]) -> Array:
         """(m,) times at which a function of (t, q, qd) changes its sign, s.
@@ -291,13 +293,9 @@ class Run(Result):
     def _view(self) -> View:
         how = "machine code" if self.compiled else "Python"
         steps = f"{len(self.t) - 1} steps of {self.integrator} in {self.seconds:.3f} s ({how}, with preparation)"
-        facts = [("control law", self.controller), ("simulated", f"{self.duration:.6g} s, {steps}"), *self._notes]
+        facts = [("control law", self.controller), ("simulated", f"{self.duration:.6g} s, {steps}")]
         verdict = (f"{self.status.value} {self.detail}".strip(), self.ok)
-        return View(f"Run of {self.dynamics.robot.name}", verdict, facts, (), run_view.sections(self))
-
-    @property
-    def _notes(self) -> list[tuple[str, str]]:
-        return [("note", note) for note in self.notes]
+        return View(f"Run of {self.dynamics.robot.name}", verdict, facts, (), run_view.sections(self), notes=self.notes)
 
     def __repr__(self) -> str:
         end = self.status.name.lower() + (f" ({self.detail})" if self.detail else "")

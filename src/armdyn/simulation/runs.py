@@ -12,6 +12,7 @@ import numpy as np
 from armdyn.control.base import Desired
 from armdyn.dynamics import compile
 from armdyn.errors import NotApplicable
+from armdyn.notebook_view import View
 from armdyn.parameters import with_standard_parameters
 from armdyn.simulation.run import Run, Status
 from armdyn.typing import Array
@@ -73,48 +74,28 @@ class Runs(Run):
         with np.errstate(invalid="ignore"):
             return np.asarray(self.dynamics.program(function)(*columns))
 
-    @property
-    def power(self) -> Array:
-        """(..., k) W, mechanical power of the actuators."""
-        rates = self.qd if self.motors is None else self.motors[1]
-        return np.asarray(np.sum(self.tau * rates, axis=-1))
-
-    @property
-    def tool(self) -> Array:
-        """(..., k, 3) positions of the tool, m, world axes."""
-        return np.asarray(self._by_plant("pose", self.coordinates[0])[..., :3, 3])
-
-    @property
-    def coordinates(self) -> tuple[Array, Array]:
-        """Positions and velocities of all coordinates of the plant: q, and the motors of elastic joints."""
-        if self.motors is None:
-            return self.q, self.qd
-        where = self.dynamics.coordinates
-        pairs = zip((self.q, self.qd), self.motors, strict=True)
-        x, xd = (
-            np.moveaxis(np.array(where.joined(np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0))), 0, -1) for a, b in pairs
-        )
-        return x, xd
-
-    def largest_error(self, after: float = 0.0) -> Array:
-        """(..., n) largest magnitude of the error from a time on; not-a-number for samples without an end."""
-        return np.asarray(np.abs(self.error[..., self.t >= after - 1e-12, :]).max(axis=-2))
-
-    def rms_error(self, after: float = 0.0) -> Array:
-        """(..., n) root mean square of the error from a time on; not-a-number for samples without an end."""
-        return np.asarray(np.sqrt(np.mean(self.error[..., self.t >= after - 1e-12, :] ** 2, axis=-2)))
-
     def columns(self) -> dict[str, Array]:
         raise _one("columns")
 
     def save(self, path: str | Path) -> Path:
         raise _one("save")
 
-    def plot(self, path: str | Path | None = None) -> Any:
+    def plot(self, path: str | Path | None = None, size: str | None = None) -> Any:
         raise _one("plot")
 
     def crossings(self, function: Any) -> Array:
         raise _one("crossings")
+
+    def record(self) -> dict[str, Any]:
+        return {"robot": self.dynamics.robot.name, "law": self.controller, "integrator": self.integrator, "dt": self.dt,
+                "duration": self.duration, "samples": self.statuses.size, "status": self.status.name.lower(),
+                "detail": self.detail}  # fmt: skip
+
+    def _view(self) -> View:
+        facts = [("control law", self.controller), ("simulated", f"{self.duration:.6g} s by {self.integrator}"),
+                 ("one of them", "runs[i]")]  # fmt: skip
+        verdict = (f"{self.status.value} {self.detail}".strip(), self.ok)
+        return View(f"{self.statuses.size} runs of {self.dynamics.robot.name}", verdict, facts)
 
     def __repr__(self) -> str:
         lost = int((self.statuses != Status.FINISHED).sum())

@@ -58,7 +58,7 @@ def run_experiment(experiment: Experiment, robot: Robot, progress: Progress | No
         del others["full model"]
     drawn = None
     if study.monte_carlo:
-        spread = {"mass": study.mass, "com": study.com, "friction": study.friction, "seed": study.seed}
+        spread: dict[str, Any] = {"mass": study.mass, "com": study.com, "friction": study.friction, "seed": study.seed}
         drawn = monte_carlo(**given, samples=study.monte_carlo, progress=progress, **spread)
     return replace(run, comparisons=others, monte_carlo=drawn)
 

@@ -2,11 +2,10 @@
 
 `sample_robots` chooses the robots, `engines` holds one file per engine, `agreement` compares their results before
 anything is timed, `stopwatch` times them in turns, `peak` measures the peak of the core, `compiling` measures compile
-times in fresh interpreters. `measuring` does all of it and returns a `Report`; `targets` judges it, `result_tables` and
-`markdown` print it.
+times in fresh interpreters. `measuring` does all of it and returns a `Report`; `result_tables` shows it.
 """
 
-from armdyn.speed.measuring import Settings, run
+from armdyn.speed.measuring import Settings, bench
 from armdyn.speed.result import Report
 
-__all__ = ["Report", "Settings", "run"]
+__all__ = ["Report", "Settings", "bench"]

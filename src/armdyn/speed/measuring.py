@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from armdyn.dynamics import Dynamics, compile
-from armdyn.dynamics.looped_programs import can_be_looped, pays
+from armdyn.dynamics.looped.choice import worth_looping
+from armdyn.dynamics.looped.robots import can_be_looped
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
 from armdyn.errors import MissingExtra, NotApplicable
 from armdyn.graph.node import COS, SIN
 from armdyn.kernels.cache import VARIABLE
 from armdyn.robot import Robot
-from armdyn.speed import sample_robots as robots
+from armdyn.speed import sample_robots
 from armdyn.speed.agreement import TOLERANCE, difference
 from armdyn.speed.calls import FUNCTIONS, Call, Inputs
 from armdyn.speed.compiling import BATCHES, compile_seconds
@@ -28,13 +29,12 @@ from armdyn.speed.machine import facts
 from armdyn.speed.peak import bandwidth, peak
 from armdyn.speed.result import OWN, FunctionResult, Report, RobotResult, Timing
 from armdyn.speed.stopwatch import interleaved, one_core, seconds_once
-from armdyn.speed.targets import COLD
 from armdyn.typing import Array, Progress, quiet
 
 LARGEST_RESULT = 2**27
 """Limit in bytes for the results of a batch; where it is exceeded, the batch has fewer samples."""
 FEW_JOINTS = 10
-"""Up to this many joints, and where there is a target, the time to compile all functions of Dynamics is measured."""
+"""Up to this many joints, the time to compile all functions of Dynamics is measured."""
 
 Key = tuple[str, str, int]
 """Engine, kind of call, samples."""
@@ -51,7 +51,8 @@ class Settings:
     warm: number of interpreters started with a filled cache
     longest: functions whose straight-line code has more operations are skipped (default: none)
     compared: samples at which engines must agree
-    everything: also compile all functions of Dynamics
+    everything: also compile all functions of Dynamics, of robots with few joints
+    whole: names of further robots of which all functions are compiled
     quick: whether the figures are rough
     """
 
@@ -63,6 +64,7 @@ class Settings:
     longest: int | None = None
     compared: int = 32
     everything: bool = True
+    whole: tuple[str, ...] = ()
     quick: bool = False
 
 
@@ -70,10 +72,11 @@ THOROUGH = Settings()
 QUICK = Settings((1_000, 10_000), 5, 1e-3, 0.5, 1, 10_000, 8, everything=False, quick=True)
 
 
-def run(
-    names: Sequence[str] = (),
-    settings: Settings = THOROUGH,
+def bench(
+    robots: Sequence[str] = (),
     *,
+    quick: bool = False,
+    settings: Settings | None = None,
     others: Mapping[str, Maker] = OTHERS,
     progress: Progress = quiet,
 ) -> Report:
@@ -83,22 +86,24 @@ def run(
     kept in a temporary cache.
 
     Args:
-        names: robots.
-        settings: extent of the run.
+        robots: their names.
+        quick: fewer repetitions, rough figures.
+        settings: extent of the run instead (default: THOROUGH, or QUICK).
         others: engines to compare with, by name.
         progress: called with the current step and the fraction done.
     """
-    chosen = [robots.chosen(name) for name in names or robots.default()]
+    extent = settings or (QUICK if quick else THOROUGH)
+    chosen = [sample_robots.chosen(name) for name in robots or sample_robots.default()]
     missing: dict[str, str] = {}
     best = 0.0
     found = []
     with one_core(), _temporary_cache():
         for number, robot in enumerate(chosen):
-            work = _Work(robot, settings, others, progress, number, len(chosen))
+            work = _Work(robot, extent, others, progress, number, len(chosen))
             found.append(work.result(missing))
             best = max(best, work.peak)
         written = bandwidth()
-    return Report(facts(), best, written, tuple(found), missing, settings.quick)
+    return Report(facts(), best, written, tuple(found), missing, extent.quick)
 
 
 class _Work:
@@ -107,7 +112,7 @@ class _Work:
     def __init__(
         self, robot: Robot, settings: Settings, others: Mapping[str, Maker], progress: Progress, number: int, count: int
     ) -> None:
-        self.robot, self.without = robots.comparable(robot)
+        self.robot, self.without = sample_robots.comparable(robot)
         self.dynamics = compile(self.robot)
         self.settings, self.others, self.progress = settings, others, progress
         steps = 1 + len(FUNCTIONS)
@@ -119,7 +124,7 @@ class _Work:
         dynamics = self.dynamics
         skipped = self._skipped(dynamics)
         names = [name for name in FUNCTIONS if name not in skipped]
-        everything = self.settings.everything and (self.robot.n <= FEW_JOINTS or self.robot.name in COLD)
+        everything = self.settings.everything and (self.robot.n <= FEW_JOINTS or self.robot.name in self.settings.whole)
         made = [*names, *(name for name in QUANTITIES if name not in (*names, *HESSIANS))] if everything else names
         cold = compile_seconds(self.robot, made)
         again = [compile_seconds(self.robot, made) for _ in range(self.settings.warm)]
@@ -187,7 +192,7 @@ class _Work:
         return len({node.args[0] for node in nodes if node.op in (SIN, COS)})
 
     def _looped(self, name: str) -> bool:
-        return can_be_looped(self.robot, name) and pays(
+        return can_be_looped(self.robot, name) and worth_looping(
             name, self.robot, lambda: self.dynamics.operations("inverse_dynamics").total
         )
 
@@ -232,7 +237,7 @@ class _Work:
                     expected = seconds_once(call)
 
     def _inputs(self, name: str, samples: int) -> Inputs:
-        return robots.states(self.robot, samples)[: FUNCTIONS[name]]
+        return sample_robots.states(self.robot, samples)[: FUNCTIONS[name]]
 
     def _sizes(self, name: str) -> tuple[int, ...]:
         """Batch sizes, limited so that the results fit into memory."""

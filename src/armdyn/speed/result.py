@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from armdyn.files import write_text
 from armdyn.graph import Operations
+from armdyn.notebook_view import View, markdown
+from armdyn.result import Result
 from armdyn.speed.agreement import TOLERANCE
 
 OWN = "armdyn"
@@ -138,7 +142,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Result):
     """Results of one run.
 
     peak: operations per second of the core. bandwidth: bytes per second that it writes. missing: engines not installed.
@@ -164,10 +168,17 @@ class Report:
     def robot(self, name: str) -> RobotResult | None:
         return next((robot for robot in self.robots if robot.name == name), None)
 
+    def _view(self) -> View:
+        from armdyn.speed.result_tables import view
+
+        return view(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the figures as a Markdown page."""
+        return write_text(path, markdown(self._view()) + "\n")
+
     def record(self) -> dict[str, Any]:
         """For JSON. Times in seconds per sample, ratios to our time of the same kind and size."""
-        from armdyn.speed.targets import judged
-
         return {
             "machine": dict(self.machine),
             "quick": self.quick,
@@ -179,9 +190,6 @@ class Report:
             "disagreements": [
                 {"robot": d.robot, "function": d.function, "call": d.call, "difference": _number(d.difference)}
                 for d in self.disagreements
-            ],
-            "targets": [
-                {"what": t.what, "wanted": t.wanted, "measured": t.measured, "met": t.met} for t in judged(self)
             ],
         }
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from armdyn.notebook_view import View
 from armdyn.speed.agreement import TOLERANCE
 from armdyn.speed.result import OWN, SINCOS, FunctionResult, Report, RobotResult
-from armdyn.speed.targets import judged
 from armdyn.tables import Column, Section
-
-WORDS = {True: "met", False: "NOT MET", None: "not measured"}
 
 NOTES = {
     "call": "one call from Python with arrays of one sample; armdyn and Pinocchio return a new array, which is dropped "
@@ -71,8 +69,9 @@ def _ratio(function: FunctionResult, engine: str, kind: str, samples: int) -> st
     return "" if value is None else f"{value:.1f}"
 
 
-def work(robot: RobotResult, peak: float, bandwidth: float) -> Section:
+def work(robot: RobotResult, report: Report) -> Section:
     """Operations, the share of the core's peak that they reach, that of its bandwidth, and compile times."""
+    peak, bandwidth = report.peak, report.bandwidth
     sizes = _sizes(robot)
     columns = [Column("function"), Column("x / +"), Column("angles")]
     columns += [Column(f"kernel {_short(size)}", "ns") for size in sizes]
@@ -93,14 +92,20 @@ def work(robot: RobotResult, peak: float, bandwidth: float) -> Section:
             "" if not used else f"{100 * (function.written(bandwidth, used[-1]) or 0):.0f}",
             f"{1e3 * function.cold:.0f}", f"{1e3 * function.warm:.1f}",
         ))  # fmt: skip
-    return Section(f"{robot.name}: operations, share of the peak, compile times", tuple(columns), tuple(rows))
+    return Section(f"{robot.name}: operations, share of the peak, compile times", tuple(columns), tuple(rows),
+                   robot.compiled or "")  # fmt: skip
 
 
-def verdict(report: Report) -> Section:
-    """The targets."""
-    rows = [(target.what, target.wanted, target.measured, WORDS[target.met]) for target in judged(report)]
-    heads = ("target", "wanted", "measured", "verdict")
-    return Section("Targets", tuple(Column(head, folds=head == "target") for head in heads), tuple(rows))
+def view(report: Report) -> View:
+    """All figures of a run."""
+    facts = [*report.machine.items(), ("FMA peak of the core", f"{report.peak / 1e9:.1f} GFLOP/s"),
+             ("memory written by the core", f"{report.bandwidth / 1e9:.1f} GB/s")]  # fmt: skip
+    sections = [table for robot in report.robots for table in (calls(robot), work(robot, report))]
+    notes = ["Quick run: few repetitions, rough figures."] if report.quick else []
+    notes += [*remarks(report), *(f"{name}: {note}" for name, note in NOTES.items())]
+    agree = not report.disagreements
+    verdict = ("all engines agree" if agree else f"{len(report.disagreements)} calls of other engines disagree", agree)
+    return View("Speed of the compiled functions", verdict, facts, (), sections, notes=notes)
 
 
 def remarks(report: Report) -> Iterator[str]:

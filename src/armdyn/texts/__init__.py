@@ -1,7 +1,6 @@
 """Tables, figures and worked examples of the five source texts, regenerated and compared with the print.
 
-from armdyn import texts
-made = texts.run("khalil")
+made = armdyn.reproduce("khalil")
 made.ok, made.results[0].outcome.verdict
 """
 
@@ -9,7 +8,7 @@ from __future__ import annotations
 
 from armdyn.texts.errata import ERRATA, Erratum, errata_markdown
 from armdyn.texts.item import SOURCES, Chapter, Check, Claim, Item, Outcome, Slip
-from armdyn.texts.running import Reproduction, Result, chapters, names, run
+from armdyn.texts.running import Reproduced, Reproduction, chapters, names, reproduce
 
 __all__ = [
     "ERRATA",
@@ -20,11 +19,11 @@ __all__ = [
     "Erratum",
     "Item",
     "Outcome",
+    "Reproduced",
     "Reproduction",
-    "Result",
     "Slip",
     "chapters",
     "errata_markdown",
     "names",
-    "run",
+    "reproduce",
 ]

@@ -110,6 +110,12 @@ class Outcome:
         return tuple(claim for claim in self.claims if not claim.holds)
 
     @property
+    def agreement(self) -> str:
+        """How many comparisons and claims hold, as in "3 of 4"."""
+        held = [bool(check.holds) for check in (*self.checks, *self.claims)]
+        return f"{sum(held)} of {len(held)}"
+
+    @property
     def sentence(self) -> str:
         """The verdict in a sentence, from the comparisons."""
         count = len(self.checks) + sum(claim.holds for claim in self.claims)

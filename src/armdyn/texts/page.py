@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
-from armdyn.files import write_text
 from armdyn.report.pages import html
 from armdyn.texts.errata import KINDS, Erratum, of_source
 from armdyn.texts.item import MEANING, SOURCES, Check, Item, Outcome, Verdict
-from armdyn.texts.running import Reproduction, Result
+from armdyn.texts.running import Reproduced, Reproduction
 
 _MARK: dict[Verdict, str] = {
     "same": "good",
@@ -21,7 +18,6 @@ _MARK: dict[Verdict, str] = {
     "no print to compare": "note",
     "unexplained": "invalid",
 }
-PAGE = "index.html"
 SUBTITLE = "Tables, figures, equations and worked examples, regenerated and compared with the print"
 _CSS = """
 <style>
@@ -51,16 +47,6 @@ a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: unde
 }
 </style>
 """
-
-
-def write(made: Reproduction, folder: Path) -> Path:
-    """Write the page into a folder, which is created if needed: all texts as index.html, one text under its name."""
-    return write_text(folder / page_name(made.sources), page(made))
-
-
-def page_name(sources: Sequence[str]) -> str:
-    """`index.html` for all texts, `khalil.html` for one: the index of a full run is kept."""
-    return f"{sources[0]}.html" if len(sources) == 1 else PAGE
 
 
 def page(made: Reproduction) -> str:
@@ -117,7 +103,7 @@ def _tags(outcome: Outcome) -> str:
     return ", ".join(f'<a href="#{escape(tag)}">{escape(tag)}</a>' for tag in tags)
 
 
-def _item(result: Result) -> str:
+def _item(result: Reproduced) -> str:
     item, outcome = result.item, result.outcome
     chip = f'<span class="chip {_MARK[result.verdict]}">{result.verdict}</span>'
     parts = [

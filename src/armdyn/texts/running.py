@@ -6,15 +6,21 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from armdyn.errors import ArmdynError, unknown_name
+from armdyn.files import write_text
+from armdyn.notebook_view import View
 from armdyn.references import NUMBERS
+from armdyn.result import Result
+from armdyn.tables import Column, Section
 from armdyn.texts.item import FULL, SOURCES, Chapter, Check, Item, Outcome, Verdict
 from armdyn.typing import Progress
 
 
 @dataclass(frozen=True)
-class Result:
+class Reproduced:
     """An item and its outcome."""
 
     item: Item
@@ -26,10 +32,10 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(Result):
     """The results of the items that were run, and the evidence for the errata of their texts, by tag."""
 
-    results: tuple[Result, ...]
+    results: tuple[Reproduced, ...]
     evidence: Mapping[str, Check]
 
     @property
@@ -42,12 +48,50 @@ class Reproduction:
         return not self.unexplained and all(check.holds for check in self.evidence.values())
 
     @property
-    def unexplained(self) -> tuple[Result, ...]:
+    def unexplained(self) -> tuple[Reproduced, ...]:
         return tuple(result for result in self.results if result.verdict == "unexplained")
 
     @property
     def counts(self) -> Mapping[Verdict, int]:
         return Counter(result.verdict for result in self.results)
+
+    def _view(self) -> View:
+        rows = tuple(
+            (each.item.key, each.item.title, each.verdict, each.outcome.agreement,
+             " ".join(dict.fromkeys(slip.tag for slip in each.outcome.slips)))
+            for each in self.results
+        )  # fmt: skip
+        columns = (Column("item"), Column("what", folds=True), Column("verdict"), Column("agree"),
+                   Column("errata", folds=True))  # fmt: skip
+        notes = [f"{each.item.key}: {each.outcome.sentence}" for each in self.unexplained]
+        notes += [f"{each.item.key}, not confirmed: {each.outcome.sentence}" for each in self.results
+                  if each.verdict == "not confirmed"]  # fmt: skip
+        notes += [f"No evidence for {tag}: {check.what}: {check.figure}" for tag, check in self.evidence.items()
+                  if not check.holds]  # fmt: skip
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(self.counts.items()))
+        title = f"Source texts reproduced: {', '.join(self.sources)}"
+        verdict = (f"{len(self.results)} items: {counts}", self.ok)
+        return View(title, verdict, sections=(Section("", columns, rows),), notes=notes)
+
+    def record(self) -> dict[str, Any]:
+        """Verdict, sentence and errata of every item, and the evidence for the errata."""
+        items = [
+            {"item": each.item.key, "title": each.item.title, "verdict": each.verdict,
+             "agree": each.outcome.agreement, "sentence": each.outcome.sentence,
+             "errata": list(dict.fromkeys(slip.tag for slip in each.outcome.slips))}
+            for each in self.results
+        ]  # fmt: skip
+        evidence = {
+            tag: {"what": c.what, "holds": bool(c.holds), "figure": c.figure} for tag, c in self.evidence.items()
+        }
+        return {"sources": list(self.sources), "ok": self.ok, "counts": dict(self.counts), "items": items,
+                "evidence": evidence}  # fmt: skip
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page: every item with its verdict, table and figure."""
+        from armdyn.texts.page import page
+
+        return write_text(path, page(self))
 
 
 def names() -> tuple[str, ...]:
@@ -76,13 +120,12 @@ def chosen(source: str = "all") -> list[Chapter]:
     return [chapter_of(author)]
 
 
-def run(source: str = "all", progress: Progress | None = None, *, full: bool = False) -> Reproduction:
-    """Run the items of one text, or of all.
+def reproduce(source: str = "all", *, full: bool = False, progress: Progress | None = None) -> Reproduction:
+    """Reproduce the tables, figures and worked examples of one source text, or of all, and compare with the print.
 
-    Args:
-        source: "elbaji", "milicevic", "khalil", "truc", "siciliano" or "all".
-        progress: called before each item with its key and the share done.
-        full: measure anew what takes minutes, instead of showing recorded figures.
+    source: "elbaji", "milicevic", "khalil", "truc", "siciliano" or "all".
+    full: measure anew what takes minutes, instead of showing recorded figures.
+    progress: called before each item with its key and the share done.
     """
     before = FULL.set(full)
     try:
@@ -94,11 +137,11 @@ def run(source: str = "all", progress: Progress | None = None, *, full: bool = F
 def _run(source: str, progress: Progress | None) -> Reproduction:
     parts = chosen(source)
     items = [item for chapter in parts for item in chapter.items]
-    results: list[Result] = []
+    results: list[Reproduced] = []
     for item in items:
         if progress is not None:
             progress(item.key, len(results) / len(items))
-        results.append(Result(item, _outcome(item)))
+        results.append(Reproduced(item, _outcome(item)))
     evidence = {slip.tag: slip.fails for result in results for slip in result.outcome.slips}
     for chapter in parts:
         evidence |= {tag: show() for tag, show in chapter.evidences.items() if tag not in evidence}

@@ -6,6 +6,7 @@ import base64
 import json
 import math
 import os
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from armdyn.codegen.wasm_module import Code, module
 from armdyn.codegen.wasm_source import codes, description, functions_script
 from armdyn.equations import derive
 from armdyn.errors import FeatureError
-from armdyn.files import require_free, write_text
+from armdyn.files import write_text
 from armdyn.findings import sentence as plain_sentence
 from armdyn.graph import trace
 from armdyn.graph.program import straight_line
@@ -26,7 +27,9 @@ from armdyn.kinematics.scene import PALETTE, TOOL_AXES, scene
 from armdyn.markup import safe_text
 from armdyn.mechanics.closed_chain import all_positions
 from armdyn.mechanics.kinematics import link_poses
+from armdyn.notebook_view import View
 from armdyn.report.pages.equations_block import equations_block
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, sentence, takes
 from armdyn.robot.limits import joint_units, start_position, torque_limits, working_range
@@ -38,16 +41,40 @@ SIDE = ("<", ">", "&", "\u2028", "\u2029")
 """Letters that JSON inside a page must not contain as they are."""
 
 
+@dataclass(frozen=True)
+class SharedPage(Result):
+    """A page of a robot: one HTML text that needs neither server nor network."""
+
+    robot: str
+    html: str
+
+    @property
+    def bytes(self) -> int:
+        """Size of the page."""
+        return len(self.html.encode("utf-8"))
+
+    def _view(self) -> View:
+        size = f"{self.bytes / 1e3:.0f} kB"
+        return View(
+            f"Page of {self.robot}", facts=[("size", size), ("use", "open the file in any browser, or mail it")]
+        )
+
+    def record(self) -> dict[str, Any]:
+        """The robot's name and the size of the page."""
+        return {"robot": self.robot, "bytes": self.bytes}
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page, as in "arm.html", and return its path."""
+        return write_text(Path(path), self.html)
+
+
 @takes(*CLOSED, *TREE)
-def share(robot: Robot, out: str | os.PathLike[str]) -> Path:
-    """Write a page of the robot: one file that needs neither server nor network. Returns its path.
+def share(robot: Robot) -> SharedPage:
+    """A page of the robot in one file: move it, read torques and equations, simulate. `save(path)` writes it.
 
     robot: an arm, a tree or a closed chain of one-degree joints.
-    out: the file to write, as in "arm.html".
     """
-    path = Path(out)
-    require_free([path])
-    return write_text(path, page(robot))
+    return SharedPage(robot.name, page(robot))
 
 
 def page(robot: Robot) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 import armdyn
 from armdyn import sweeps
-from armdyn.browser import serve
+from armdyn.browser import studio as open_studio
 from armdyn.browser.robot_queries import RobotQueries
 from armdyn.codegen.export_files import texts
 from armdyn.errors import MissingExtra
@@ -26,10 +26,10 @@ def _export(c: Case) -> None:
     _run(c, next(iter(texts(armdyn.codegen.model(c.robot, ("inverse_dynamics",)), "python").values())))
 
 
-@cell("codegen.write")
+@cell("codegen.export")
 def _write(c: Case) -> None:
     with TemporaryDirectory() as folder:
-        written = armdyn.codegen.write(c.robot, "python", folder, ("inverse_dynamics",))
+        written = armdyn.export(c.robot, "python", ("inverse_dynamics",)).save(folder)
         _run(c, written[0].read_text(encoding="utf-8"))
 
 
@@ -123,10 +123,10 @@ def _sweep(c: Case) -> None:
     close(found.results, held)
 
 
-@cell("browser.serve")
+@cell("browser.studio")
 def _studio(c: Case) -> None:
     try:
-        served = serve(c.robot)
+        served = open_studio(c.robot)
     except armdyn.errors.MissingExtra:  # after the features were compared
         answers = RobotQueries(c.robot)
     else:
@@ -135,14 +135,14 @@ def _studio(c: Case) -> None:
     close([load.torque for load in answers.loads(c.q)], c.held)
 
 
-@cell("diagnosis.explain")
+@cell("doctor.explain")
 def _explain(c: Case) -> None:
     """The torques of the second model are those of the robot: there is nothing to explain."""
     found = armdyn.explain(c.robot, (c.q[None], c.qd[None], c.qdd[None], np.real(c.tau)[None, : c.n]))
     assert found.status == "equal" and not found.causes, found
 
 
-@cell("diagnosis.fix")
+@cell("doctor.fix")
 def _fix(c: Case) -> None:
     """A robot without findings keeps its torques."""
     found = armdyn.fix(c.robot)

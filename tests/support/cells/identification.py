@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armdyn import identification, parameters
-from armdyn.identification.excitation.excite import Search
+from armdyn.identification.excitation.excite import ExcitationLimits, Search
 from armdyn.identification.excitation.harmonics import Harmonics
 from support.cells.case import Case, cell, close, refusal
 from support.cells.equations import check_base
@@ -18,7 +18,7 @@ def _identify(c: Case) -> None:
     """Torques of the second model, reproduced on another motion; static friction is left out and reported."""
     rounded = any(joint.friction is not None and joint.friction.law == "rounded" for joint in c.robot.tree)
     truth = Case(c.robot.without("static_friction", *(("friction_law",) if rounded else ())))
-    found = identification.identify(c.robot, truth.samples, friction="plain")
+    found = identification.identify(c.robot, truth.samples, free=identification.Weighted())
     close(found.predict([0.0], c.q[None], c.qd[None], c.qdd[None])[0], truth.tau, 1e-6)  # of least squares
     assert ("static_friction" in c.robot.features) == ("static_friction" in found.robot.left_out)
 
@@ -35,7 +35,10 @@ def _observe(c: Case) -> None:
 def _excite(c: Case) -> None:
     """The regressor along the motion found has the condition that it reports, and tells all parameters."""
     found = identification.excite(
-        c.robot, harmonics=Harmonics(count=2, period=3.0), search=Search(starts=1, iterations=2), v_max=3.0, a_max=20.0
+        c.robot,
+        harmonics=Harmonics(count=2, period=3.0),
+        search=Search(starts=1, iterations=2),
+        limits=ExcitationLimits(v_max=3.0, a_max=20.0),
     )
     base = parameters.base_parameters(c.robot, ("inertial", "friction"))
     predicted = identification.predicted_std(base, found.motion, 1.0, rate=20.0)
@@ -45,14 +48,6 @@ def _excite(c: Case) -> None:
     W = np.vstack(list(base.regressor(found.motion(t), qd, found.motion(t, 2))))
     close(predicted.std, np.sqrt(np.diag(np.linalg.inv(W.T @ W))), 1e-5)  # of an ill-conditioned inverse
     check_base(c)
-
-
-@cell("identification.select_friction")
-def _select(c: Case) -> None:
-    laws = ("coulomb and viscous", "stribeck")
-    found = identification.select_friction(c.robot, c.samples, laws=laws)
-    other = c.robot.features.keys() & {"static_friction", "asymmetric_friction", "friction_law"}
-    assert max(each.best.sigma for each in found.joints) < (0.3 if other else 1e-6)  # other laws than those tried
 
 
 @cell("identification.payload")

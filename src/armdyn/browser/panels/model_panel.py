@@ -10,6 +10,7 @@ from armdyn.browser.changes import compared, parameter_names, with_changed
 from armdyn.browser.panel_pages import model_page, table_page, text_page
 from armdyn.browser.panels.panel import Panel
 from armdyn.browser.saved_state import read_state
+from armdyn.doctor import check
 from armdyn.errors import ArmdynError
 from armdyn.formats import load
 from armdyn.robot.describe import head, sections, title
@@ -23,7 +24,7 @@ class ModelPanel(Panel):
     def build(self) -> None:
         gui, robot = self.gui, self.studio.answers.robot
         self.message = gui.add_html("")
-        self.checkup = robot.checkup()
+        self.checkup = check(robot)
         gui.add_html(model_page(title(robot), head(robot), self.checkup, sections(robot)))
         self.frames = gui.add_checkbox("Frames of the links", False)
         self.masses = gui.add_checkbox("Centres of mass", False)

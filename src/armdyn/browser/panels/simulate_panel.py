@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.browser.films import Film, track
-from armdyn.browser.live_simulation import COMPUTED, LAWS, RELEASED, LiveSimulation, Setting
+from armdyn.browser.live_simulation import LAWS, RELEASED, LiveSimulation, Setting
 from armdyn.browser.panel_pages import error_page, phase_page, text_page, torque_page, words_page
 from armdyn.browser.panels.panel import Curves, Panel
 from armdyn.errors import ArmdynError
@@ -40,9 +40,9 @@ class SimulatePanel(Panel):
             text_page("The law holds the arm where it is. Pull at the tool with the mouse; release it to let go.")
         )
         self.torques = gui.add_html("")
-        self.law = gui.add_dropdown("Control law", LAWS, initial_value=COMPUTED)
-        self.kp = gui.add_slider("kp (1/s²)", 0.0, 1000.0, 1.0, 100.0)
-        self.kd = gui.add_slider("kd (1/s)", 0.0, 100.0, 0.5, 20.0)
+        self.law = gui.add_dropdown("Control law", LAWS, initial_value=LAWS[0])
+        self.frequency = gui.add_slider("Frequency (rad/s)", 0.0, 40.0, 0.5, 10.0)
+        self.damping = gui.add_slider("Damping ratio", 0.0, 2.0, 0.05, 1.0)
         with gui.add_folder("What the law does not know"):
             self.payload = gui.add_slider("Payload (kg)", 0.0, 10.0, 0.1, 0.0)
             self.heavier = gui.add_slider("Heavier by (%)", -50.0, 100.0, 1.0, 0.0)
@@ -57,14 +57,15 @@ class SimulatePanel(Panel):
             self.follow = gui.add_button("Track and play")
             self.save = gui.add_button("Save as CSV", disabled=True)
         self.run.on_click(self.guarded(self._start_or_stop))
-        for control in (self.law, self.kp, self.kd, self.payload, self.heavier):
+        for control in (self.law, self.frequency, self.damping, self.payload, self.heavier):
             control.on_update(self.guarded(self._change))
         self.follow.on_click(self.guarded(self._track))
         self.save.on_click(self.guarded(self._save))
 
     def setting(self) -> Setting:
         """The settings that the controls show."""
-        return Setting(self.law.value, self.kp.value, self.kd.value, self.payload.value, self.heavier.value / 100)
+        gains = self.frequency.value, self.damping.value
+        return Setting(self.law.value, *gains, self.payload.value, self.heavier.value / 100)
 
     # Live -----------------------------------------------------------------------------------------------------------
 
@@ -84,7 +85,7 @@ class SimulatePanel(Panel):
 
     def _change(self, event: Any) -> None:
         live = self.live
-        self.kp.disabled = self.kd.disabled = self.law.value == RELEASED
+        self.frequency.disabled = self.damping.disabled = self.law.value == RELEASED
         if live is not None:
             fresh = self.setting()
             with self.studio.lock:

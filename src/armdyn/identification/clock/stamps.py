@@ -167,7 +167,7 @@ def _unit(h: float) -> list[Finding]:
                     f"the time step would be {h:.4g} s, which is too {what} for a log of torques",
                     condition=f"{SHORT_STEP:g} s to {LONG_STEP:g} s", value=h, unit="s",
                     cause="time stamps in " + ("ms, us or ns" if h > LONG_STEP else "another unit than seconds"),
-                    advice='Declare the unit: units={"t": "ms"}, or --unit t=ms.')]  # fmt: skip
+                    advice="Declare the unit: units = {t = 'ms'} in [log] of a logger's file (--format).")]  # fmt: skip
 
 
 # The clock, rebuilt from the positions ------------------------------------------------------------------------------

@@ -33,7 +33,9 @@ from armdyn.identification.excitation.progress_file import ProgressFile
 from armdyn.identification.fit.observation import base_regressor, distinct_parameters
 from armdyn.motion.sampling import states
 from armdyn.motion.verdict import Feasibility, feasibility
+from armdyn.notebook_view import View
 from armdyn.parameters import BaseParameters
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import LimitOptions, MotionLimits, careful_rates, common_units, motion_limits, working_range
@@ -49,7 +51,7 @@ PER_HARMONIC = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Excitation:
+class Excitation(Result):
     """An optimised motion and how well it excites the parameters.
 
     design: robot, base parameters, kind of motion and limits
@@ -57,13 +59,15 @@ class Excitation:
     criterion: what was optimised
     starts: its value (the condition number, or -log det(W^T W) / 2p) after every finished start
     notes: limits that were assumed because none are known
+    measurement: how the motion is to be logged
     """
 
     design: Design
     motion: Trajectory
     criterion: str
     starts: tuple[float, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+    measurement: Measurement
 
     @property
     def robot(self) -> Robot:
@@ -108,12 +112,65 @@ class Excitation:
         """The motion over several periods."""
         return self.design.harmonics.repeated(self.motion, periods)
 
-    def __str__(self) -> str:
-        return (
-            f"{self.robot.name}: {self.design.harmonics}; {self.base.count} base parameters "
-            f"({', '.join(self.base.include)}); condition number {self.condition:.2f} "
-            f"({self.scaled_condition:.2f} with columns scaled to length 1)"
-        )
+    @cached_property
+    def prediction(self) -> Prediction:
+        """The standard deviations that an identification from the logged motion will have."""
+        noise, limit = self.measurement.noise, self.design.limits.tau_max
+        if noise is None:
+            peak = np.abs(self.feasibility.peak["torque"])
+            noise = NOISE * np.maximum(np.where(np.isfinite(limit), limit, peak), 1e-6)
+        return predicted_std(self.base, self.repeated(self.measurement.periods), noise, rate=self.measurement.rate)
+
+    def _view(self) -> View:
+        facts = [("motion", str(self.design.harmonics)),
+                 ("parameters", f"{self.base.count} base parameters ({', '.join(self.base.include)})"),
+                 ("condition number", f"{self.condition:.2f} ({self.scaled_condition:.2f} with columns scaled to "
+                  "length 1)")]  # fmt: skip
+        if np.isfinite(self.clearance):
+            facts.append(("clearance", f"{1e3 * self.clearance:.0f} mm, the smallest between links and from the floor"))
+        assumed = f"Assumed torque noise: {NOISE:.0%} of the torque limit, or of the peak torque."
+        notes = [*self.notes, *([assumed] if self.measurement.noise is None else [])]
+        return View(f"Exciting motion of {self.robot.name}", None, facts, (),
+                    [self._use_section(), self.prediction.section()], (), notes)  # fmt: skip
+
+    def _use_section(self) -> Section:
+        quantities, use = ("position", "velocity", "acceleration", "torque"), self.feasibility.use
+        rows = [(joint.name, *(f"{use[name][j]:.1%}" if use[name][j] > 0 else "-" for name in quantities))
+                for j, joint in enumerate(self.robot.joints)]  # fmt: skip
+        return Section("Share of the limits used by the motion", tuple(map(Column, ("joint", *quantities))),
+                       tuple(rows), "Position: distance from mid-range as a share of half the range.")  # fmt: skip
+
+    def record(self) -> dict[str, Any]:
+        """Condition numbers, values of all starts, shares of the limits, expected standard deviations, notes."""
+        return {
+            "robot": self.robot.name,
+            "motion": str(self.design.harmonics),
+            "criterion": self.criterion,
+            "condition": self.condition,
+            "scaled_condition": self.scaled_condition,
+            "starts": list(self.starts),
+            "use": {name: np.asarray(x).tolist() for name, x in self.feasibility.use.items()},
+            "expected_std": dict(zip(self.base.names, self.prediction.std.tolist(), strict=True)),
+            "notes": list(self.notes),
+        }
+
+    def save(self, path: str | Path) -> Path:
+        """Write the motion, as many periods as are logged, as samples of t, q, qd, qdd (.csv)."""
+        self.repeated(self.measurement.periods).save(path, self.measurement.step)
+        return Path(path)
+
+    def plot(self, path: str | Path | None = None, size: str | None = None) -> Any:
+        """Matplotlib figure of the motion.
+
+        path: .png, .svg or .pdf file to write (default: none). size: "column" or "page" of a journal.
+        """
+        from armdyn.report.figures.excitation_figures import excitation_figure
+        from armdyn.report.figures.style import save_figure
+
+        drawn = excitation_figure(self)
+        if path is not None:
+            save_figure(drawn, path, size)
+        return drawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +189,43 @@ class Search:
     seed: int = 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExcitationLimits:
+    """ExcitationLimits of the motion, one for all joints or one each.
+
+    v_max: largest velocity, rad/s or m/s (default: the robot's)
+    a_max: largest acceleration, rad/s^2 or m/s^2 (default: the robot's)
+    tau_max: largest torque, N m or N (default: the robot's)
+    share: of every limit that may be used, at most 1 (default 1)
+    """
+
+    v_max: float | list[float] | None = None
+    a_max: float | list[float] | None = None
+    tau_max: float | list[float] | None = None
+    share: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """How the motion is logged.
+
+    noise: standard deviation of the measured torques, one for all joints or one each, N m or N (default: 1 % of the
+           torque limit, or of the peak torque)
+    rate: sampling rate, Hz (default 100)
+    periods: of the motion that are logged and written (default 1)
+    step: time step of the samples that are written, s (default 0.001)
+    """
+
+    noise: float | list[float] | None = None
+    rate: float = 100.0
+    periods: float = 1.0
+    step: float = 1e-3
+
+
+NOISE = 0.01
+"""Torque noise that is assumed, as a share of the torque limit: what current sensors of drives have."""
+
+
 @takes(*CLOSED, *TREE)
 def excite(
     robot: Robot,
@@ -140,11 +234,9 @@ def excite(
     criterion: str = "condition",
     harmonics: Harmonics | Polynomials | None = None,
     search: Search | None = None,
-    v_max: Any = None,
-    a_max: Any = None,
-    tau_max: Any = None,
-    share: float = 1.0,
+    limits: ExcitationLimits | None = None,
     surroundings: Surroundings | None = None,
+    measurement: Measurement | None = None,
     resume: str | Path | None = None,
     progress: Progress = quiet,
 ) -> Excitation:
@@ -156,21 +248,19 @@ def excite(
              harmonics: `Harmonics` or `Polynomials`: their number, period, start at rest (default: 10 harmonics of
                         10 s, at rest)
              search: starts, iterations, time, seed (default: 2 starts)
-             v_max: largest velocities, (n,) or one for all, rad/s or m/s (default: the robot's)
-             a_max: largest accelerations, (n,) or one for all, rad/s^2 or m/s^2 (default: the robot's)
-             tau_max: largest torques, (n,) or one for all, N m or N (default: the robot's)
-             share: share of every limit that may be used (default 1)
+             limits: of velocity, acceleration and torque, and the share that may be used (default: the robot's)
              surroundings: floor and links to keep clear of (default: neither)
+             measurement: noise, rate and length of the log, for the expected error bars (default: one period, 100 Hz)
              resume: file in which finished work is kept; if it exists, the search continues from it
              progress: called with what is being done and the share of the work done
     Raises:  ArmdynError if no motion keeps the limits, or the file belongs to another problem.
     """
     base = distinct_parameters(robot, include)
-    limits, notes = excitation_limits(robot, share, v_max=v_max, a_max=a_max, tau_max=tau_max)
+    bounds, notes = excitation_limits(robot, limits or ExcitationLimits())
     kind, search = harmonics or Harmonics(), search or Search()
     clearance = None if surroundings is None else Clearance(base.robot, surroundings)
     notes += () if clearance is not None else ("Collisions with a floor or between links are not checked.",)
-    design = Design(base.robot, base, kind, limits, max(PER_HARMONIC * kind.count, base.count), clearance)
+    design = Design(base.robot, base, kind, bounds, max(PER_HARMONIC * kind.count, base.count), clearance)
     criterion_named(criterion)
     run = _Run(design, criterion, search, progress)
     record = ProgressFile.opened(resume, run.problem())
@@ -180,16 +270,15 @@ def excite(
             break
         record.finished(x)
     found = [*record.done, *([record.current] if record.current is not None else [])]
-    return _best(design, criterion, found, notes)
+    return _best(design, criterion, found, notes, measurement or Measurement())
 
 
-def excitation_limits(
-    robot: Robot, share: float = 1.0, *, v_max: Any = None, a_max: Any = None, tau_max: Any = None
-) -> tuple[MotionLimits, tuple[str, ...]]:
-    """Limits of a robot for excitation, `share` of each limit; and notes on those that had to be assumed."""
+def excitation_limits(robot: Robot, given: ExcitationLimits) -> tuple[MotionLimits, tuple[str, ...]]:
+    """ExcitationLimits of a robot for excitation, and notes on those that had to be assumed."""
+    share = given.share
     if not 0 < share <= 1:
         raise ArmdynError(f"share = {share}", expected="above 0, at most 1: the share of every limit that may be used")
-    known = motion_limits(robot, v_max=v_max, a_max=a_max, tau_max=tau_max)
+    known = motion_limits(robot, v_max=given.v_max, a_max=given.a_max, tau_max=given.tau_max)
     careful, units = careful_rates(robot), common_units(robot)
     notes = []
 
@@ -285,7 +374,9 @@ class _Run:
         return best
 
 
-def _best(design: Design, criterion: str, found: Sequence[Array], notes: tuple[str, ...]) -> Excitation:
+def _best(
+    design: Design, criterion: str, found: Sequence[Array], notes: tuple[str, ...], measurement: Measurement
+) -> Excitation:
     kept = [x for x in (design.shrunk(x) for x in found) if x is not None]
     if not kept:
         raise ArmdynError("no motion was found that keeps the limits", where=f"robot {design.robot.name!r}",
@@ -293,7 +384,7 @@ def _best(design: Design, criterion: str, found: Sequence[Array], notes: tuple[s
                           advice="Give it more time, or larger torque limits.")  # fmt: skip
     motions = [design.harmonics.motion(x) for x in kept]
     values = [_worth(design.observation(motion), criterion) for motion in motions]
-    return Excitation(design, motions[int(np.argmin(values))], criterion, tuple(values), notes)
+    return Excitation(design, motions[int(np.argmin(values))], criterion, tuple(values), notes, measurement)
 
 
 def _worth(W: Array, criterion: str) -> float:

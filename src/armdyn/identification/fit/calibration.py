@@ -25,15 +25,15 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import Vec3
+from armdyn.doctor.log_case import with_gravity
+from armdyn.doctor.torque_checks import DIRECTION, ZERO
 from armdyn.dynamics.programs import program
 from armdyn.errors import ArmdynError, NotApplicable, unknown_name
 from armdyn.findings import Finding
 from armdyn.graph import derivative, trace
-from armdyn.identification.evidence import with_gravity
 from armdyn.identification.fit.estimation import Estimate, Weighted
 from armdyn.identification.fit.observation import Observation, condensed, distinct_parameters, observe, rows_of, stacked
 from armdyn.identification.log.samples import Samples
-from armdyn.identification.torque_checks import DIRECTION, ZERO
 from armdyn.parameters import parameter_names, regressor
 from armdyn.robot import Robot
 from armdyn.robot.limits import UNITS

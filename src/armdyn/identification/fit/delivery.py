@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.doctor import check
 from armdyn.errors import ArmdynError, FeatureError, ModelWarning
 from armdyn.findings import Checkup
 from armdyn.formats import load, save
@@ -133,7 +134,7 @@ def delivered(
         raise ArmdynError(f"the file gives back a robot whose torques are off by {errors.mean:.3%} instead of "
                           f"{expected.mean:.3%}", where=str(path or suffix), expected="the robot that was written",
                           advice="Please report this, with the robot's file.")  # fmt: skip
-    return Delivery(suffix, robot, left_out, read, errors, (read or robot).checkup(), judged.held_out, path)
+    return Delivery(suffix, robot, left_out, read, errors, check(read or robot), judged.held_out, path)
 
 
 def _read_back(path: Path, written: Robot) -> Robot | None:

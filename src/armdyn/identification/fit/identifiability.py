@@ -12,17 +12,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from armdyn.errors import ShapeError
 from armdyn.identification.fit.observation import base_regressor, distinct_parameters
 from armdyn.motion.sampling import states
+from armdyn.notebook_view import View
 from armdyn.parameters import BaseParameters
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.tables import Column, Section, render
+from armdyn.tables import Column, Section
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
@@ -51,7 +53,7 @@ def identifiability(base: BaseParameters) -> dict[str, Identifiability]:
 
 
 @dataclass(frozen=True, eq=False)
-class Identifiable:
+class Identifiable(Result):
     """What a robot's torques tell of its parameters, along any motion or along one.
 
     base: the base parameters
@@ -135,8 +137,19 @@ class Identifiable:
             return "Along a motion that excites all of them. Give a motion to judge it."
         return f"Condition number of the motion, columns scaled to length 1: {self.condition:.4g}."
 
-    def __str__(self) -> str:
-        return "\n\n".join(render(section) for section in self.sections())
+    def _view(self) -> View:
+        return View(f"What torques tell of {self.base.robot.name}", None, (), (), self.sections())
+
+    def record(self) -> dict[str, Any]:
+        """Base parameters with their combinations, whether the motion determines them, kinds of standard parameters."""
+        return {
+            "robot": self.base.robot.name,
+            "base": {name: {"combination": group(self.base, name), "determined": self.determined[name]}
+                     for name in self.base.names},
+            "standard": self.standard,
+            "null_space": self.null_space,
+            "condition": self.condition,
+        }  # fmt: skip
 
 
 @takes(*CLOSED, *TREE)

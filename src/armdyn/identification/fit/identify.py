@@ -40,6 +40,7 @@ from armdyn.identification.fit.training_data import Preparation, split_log
 from armdyn.identification.fit.validation import Judged, Validation, validate
 from armdyn.identification.log.joint_side import with_coupling
 from armdyn.identification.log.log_format import LogFormat
+from armdyn.identification.log.logger_file import declared
 from armdyn.identification.log.processing import Processing
 from armdyn.identification.log.samples import Samples
 from armdyn.notebook_view import View
@@ -137,7 +138,7 @@ class Fit(Result):
             if x.shape != (len(stamps), self.robot.n):
                 raise ShapeError(f"{name} of shape {x.shape}", where="predict",
                                  expected=f"({len(stamps)}, {self.robot.n}), a row per time stamp")  # fmt: skip
-        if len(stamps) < 2 or not (np.diff(stamps) > 0).all():
+        if not (np.diff(stamps) > 0).all():
             raise ArmdynError("time does not increase", where="predict", expected="consecutive samples of one motion")
         return Samples(stamps, *arrays, np.zeros(arrays[0].shape), np.ones(arrays[0].shape, dtype=bool))
 
@@ -198,7 +199,7 @@ class Fit(Result):
         words = "no issues found" if self.fine else f"{sum(f.severity != 'note' for f in self.findings)} findings"
         sections = [error_section(self), body_section(self), drive_section(self)]
         details = [base_section(self), term_section(self), steps_section(self)] if self.verbose else []
-        notes = [f"{f.where}: {f.what}. {f.advice}".rstrip() for f in self.findings
+        notes = [f"{f.severity}, {f.where}: {f.what}. {f.advice}".rstrip() for f in self.findings
                  if self.verbose or f.severity != "note"]  # fmt: skip
         return View(headline(self), (words, self.fine), [("log", self.source)], (),
                     [section for section in sections if section is not None],
@@ -272,6 +273,13 @@ class Fit(Result):
                 robot = refitted(self.start, self.include, left_out, lambda bare: _unknown(bare, self))
         return delivered(robot, suffix, left_out, self.validation.judged, path)
 
+    @cached_property
+    def robot_without_terms(self) -> Robot:
+        """The best robot with viscous and Coulomb friction alone, fitted to the same samples."""
+        if self.model is None or not self.model.has_terms:
+            return self.robot
+        return refitted(self.start, self.include, (), lambda bare: _unknown(bare, self))
+
     def report(self, path: str | Path) -> Path:
         """Write the report as one self-contained HTML file."""
         from armdyn.report.pages.fit_page import write_report
@@ -294,7 +302,7 @@ def identify(
     free: Estimator | None = None,
     essential: bool = False,
     calibration: Calibration | None = None,
-    log_format: LogFormat | None = None,
+    log_format: LogFormat | str | Path | None = None,
     processing: Processing | None = None,
     check: bool = True,
     progress: Progress = quiet,
@@ -313,7 +321,8 @@ def identify(
                    then be impossible (default: none)
              essential: with `free`, set parameters that the torques do not need to zero
              calibration: zeros of joints and direction of gravity to estimate beside the parameters (default: none)
-             log_format: columns, units, side of the gears, kind of effort; a coupling given here becomes the robot's
+             log_format: columns, units, side of the gears, kind of effort, or a TOML file with these; a coupling given
+                         here becomes the robot's
              processing: filter, derivatives, dead band, decimation (default: chosen from the log)
              check: look for gaps, swapped columns, wrong units and signs
              progress: called with what is being done and the share of the work done
@@ -325,7 +334,7 @@ def identify(
         raise ArmdynError("essential parameters of a physically consistent robot", where="identify",
                           expected="a free estimate of base parameters",
                           advice="Pass free=Weighted(), or --free on the command line.")  # fmt: skip
-    log_format = log_format or LogFormat()
+    log_format, processing = declared(log_format, processing)
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
     data = split_log(robot, log, validation, Preparation(log_format, processing, check), progress)
     calibrated = None

@@ -26,8 +26,8 @@ from armdyn.parameters.base import BaseParameters, base_parameters
 from armdyn.parameters.regressor import regressor
 from armdyn.parameters.standard import parameter_names
 from armdyn.robot import Robot
-from armdyn.robot.checkup import unrounded
 from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.right_angles import unrounded
 from armdyn.robot.scalars import scalars
 from armdyn.typing import Array, Progress, quiet
 

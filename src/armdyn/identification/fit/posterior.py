@@ -17,7 +17,9 @@ from functools import cached_property
 
 import numpy as np
 
-from armdyn.identification.fit.barrier import (
+from armdyn.identification.fit.estimation import autocorrelation_time, root_of
+from armdyn.identification.fit.rows import ROW, TERMS, Design, TorqueRows, plain_friction
+from armdyn.parameters.barrier import (
     BARRIER,
     Barrier,
     BarrierSettings,
@@ -26,8 +28,6 @@ from armdyn.identification.fit.barrier import (
     prior_bodies,
     prior_number,
 )
-from armdyn.identification.fit.estimation import autocorrelation_time, root_of
-from armdyn.identification.fit.rows import ROW, TERMS, Design, TorqueRows, plain_friction
 from armdyn.parameters.standard import INERTIAL, standard_parameters
 from armdyn.typing import Array
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armdyn.identification.fit.identifiability import contained
-from armdyn.identification.fit.posterior import ROBOT_TERMS
 from armdyn.identification.fit.validation import percents
 from armdyn.parameters.standard import parameter_unit, standard_parameters
 from armdyn.robot.limits import UNITS
@@ -43,11 +42,9 @@ def error_section(fit: Fit) -> Section:
         columns, cells = [*columns, Column(each.suffix, "%")], [*cells, percents(each.errors.moving)]
     if fit.signal is not None:
         signal = judged.errors(fit.signal.along(judged.samples)[1])
-        columns, cells = [*columns, Column("with signal terms", "%")], [*cells, percents(signal.moving)]
-    if fit.model is not None and np.isfinite(fit.blocked_error).any():
-        columns, cells = [*columns, Column("blocks held out", "%")], [*cells, percents(fit.blocked_error)]
+        columns, cells = [*columns, Column("signal", "%")], [*cells, percents(signal.moving)]
     errors = tried.errors
-    columns += [Column("at rest", "%"), Column("rows at rest", "%"), Column("within band", "%")]
+    columns += [Column("at rest", "%"), Column("rows at rest", "%"), Column("in band", "%")]
     cells += [percents(errors.rest), [f"{100 * x:.0f}" for x in errors.resting], percents(tried.covered)]
     note = (
         "Rms of the residual over rms of the torque, low-passed at 10 Hz, joint in motion; at rest: .toml file, joint "
@@ -59,7 +56,7 @@ def error_section(fit: Fit) -> Section:
                 f" {each.suffix} has no place for {', '.join(each.left_out)}: the rest was fitted again without them."
             )
     if fit.signal is not None:
-        note += " Signal terms (gain and lag of the measured torque, joints at rest) are no part of the robot."
+        note += " Signal: with gain and lag of the measured torque and terms at rest, which are no part of the robot."
     return Section("Torque errors by joint", tuple(columns), tuple(zip(*cells, strict=True)), note)
 
 
@@ -89,20 +86,16 @@ def drive_section(fit: Fit) -> Section | None:
         names = [f"{kind}{j + 1}" for j in range(len(rows))]
         if not all(name in found for name in names):
             continue
-        columns += [Column(f"{words} before"), Column(words), Column("std")]
+        columns += [Column(f"{words} before"), Column(words)]
         for row, name in zip(rows, names, strict=True):
-            std = fit.standard_std.get(name)
-            before = float(known[name])
-            row += [f"{before:.3g}" if before else "", f"{float(found[name]):.3g}", "" if std is None else f"{std:.1g}"]
+            std, before = fit.standard_std.get(name), float(known[name])
+            bar = "" if std is None else f" +- {std:.1g}"
+            row += [f"{before:.3g}" if before else "", f"{float(found[name]):.3g}{bar}"]
     if len(columns) == 1:
         return None
-    if fit.model is not None and fit.model.has_terms:
-        columns.append(Column("terms"))
-        for row, joint in zip(rows, fit.robot.opened.joints, strict=True):
-            row.append(_terms_of(fit, joint.name))
     note = "SI units, at the joint."
     if fit.model is not None and fit.model.has_terms:
-        note += " Terms: sizes of further widths and of presliding, torque; load: Coulomb friction per torque carried."
+        note += " Viscous and Coulomb friction are what remains at high speed; further terms: --verbose, or the report."
     return Section("Drives", tuple(columns), tuple(map(tuple, rows)), note).filled()
 
 
@@ -123,17 +116,23 @@ def base_section(fit: Fit) -> Section:
 
 
 def term_section(fit: Fit) -> Section | None:
-    """What the terms of friction and of the signal bring: errors of blocks of time held out."""
-    if fit.signal is None:
+    """Terms of friction and of the signal, and the errors of blocks of time held out."""
+    if fit.model is None or not fit.model.has_terms:
         return None
-    shares, rows = fit.signal.shares(), []
-    for j, joint in enumerate(fit.robot.joints):
-        rows.append((joint.name, *(f"{shares[group][j]:.3g}" for group in shares)))
-    heads = (Column("joint"), *(Column(group) for group in shares))
+    shares, signal = fit.model.shares(), None if fit.signal is None else fit.signal.shares()
+    groups = {"width": "further widths", "presliding": "presliding", "load": "load"}
+    others = {"gain": "gain", "lag": "lag", "rest load": "rest load", "rest": "rest"} if signal is not None else {}
+    rows = []
+    for j, (joint, error) in enumerate(zip(fit.robot.joints, fit.blocked_error, strict=True)):
+        cells = [shares[group][j] for group in groups] + [signal[group][j] for group in others if signal is not None]
+        rows.append((joint.name, *(f"{x:.2g}" for x in cells), *percents(np.array([error]))))
+    heads = ("joint", *groups.values(), *others.values())
     note = (
-        "Sums of the sizes of the coefficients, torques in N m or N; gain, load and rest load are shares of the load."
+        "Sums of the sizes of the coefficients, in the unit of the torque; load, gain and rest load are shares of the "
+        "torque carried, lag is an inertia. Gain, lag and rest are those of the model with terms of the signal."
     )
-    return Section("Terms of the model with signal terms", heads, tuple(rows), note)
+    columns = (*map(Column, heads), Column("blocks held out", "%"))
+    return Section("Terms of friction and of the torque signal", columns, tuple(rows), note)
 
 
 def steps_section(fit: Fit) -> Section:
@@ -199,14 +198,6 @@ def _changed_most(fit: Fit) -> str:
         return "No mass or first moment changed by more than two standard deviations."
     words = [f"{name} {old:.3g} -> {new:.3g} {parameter_unit(fit.robot, name)}" for _, name, old, new in largest]
     return f"Changed most, by their standard deviations: {', '.join(words)}."
-
-
-def _terms_of(fit: Fit, joint: str) -> str:
-    assert fit.model is not None
-    names, shares = [each.name for each in fit.robot.joints], fit.model.shares()
-    if joint not in names:
-        return ""
-    return ", ".join(f"{group} {shares[group][names.index(joint)]:.2g}" for group in ROBOT_TERMS)
 
 
 def _percent(share: float) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from armdyn.doctor.log_checks import check_log
 from armdyn.errors import ArmdynError
-from armdyn.identification.checks import check_log
 from armdyn.identification.clock.stamps import rebuilt
 from armdyn.identification.log.log_format import LogFormat
 from armdyn.identification.log.processing import Processing, process

@@ -18,6 +18,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,20 +26,22 @@ import numpy as np
 from armdyn.algebra import Inertia, Mat3, Vec3, cross
 from armdyn.errors import ArmdynError, PhysicsError, ShapeError
 from armdyn.findings import Finding
-from armdyn.identification.fit.barrier import Barrier, minimised, prior_bodies
 from armdyn.identification.fit.estimation import Estimate, Estimator, Weighted
 from armdyn.identification.fit.identify import Fit, identify
 from armdyn.identification.log.log_format import LogFormat
 from armdyn.identification.log.processing import Processing
 from armdyn.mechanics.kane import seen_by_links
 from armdyn.mechanics.kinematics import Motion
+from armdyn.notebook_view import View
 from armdyn.parameters import BaseParameters, physical_consistency
+from armdyn.parameters.barrier import Barrier, minimised, prior_bodies
 from armdyn.parameters.regressor import UNITS
 from armdyn.parameters.standard import FAMILIES, INERTIAL
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import TREE, takes
 from armdyn.robot.links import WORLD
-from armdyn.tables import Column, Section, render
+from armdyn.tables import Column, Section
 from armdyn.typing import Array, Progress, quiet
 
 LABELS = ("mass", "cx", "cy", "cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -48,7 +51,7 @@ DETERMINED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Payload:
+class Payload(Result):
     """An identified payload, in the axes and at the origin of `frame`.
 
     parameters: (10,) XX XY XZ YY YZ ZZ MX MY MZ M about the frame's origin, in which everything is linear
@@ -58,6 +61,8 @@ class Payload:
     residual: weighted misfit over its degrees of freedom, near 1 if the noise is as assumed
     findings: what is suspicious about the logs
     gain: measured torques over true ones and its standard deviation, if it was estimated and taken into account
+    known_mass: kg, if it is known; the gain of the torques is shown then
+    robot: that carries it, if it is known
     """
 
     parameters: Array
@@ -67,6 +72,8 @@ class Payload:
     residual: float = 1.0
     findings: tuple[Finding, ...] = ()
     gain: tuple[float, float] | None = None
+    known_mass: float | None = None
+    robot: Robot | None = None
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -132,18 +139,40 @@ class Payload:
         on = None if self.frame == "tool" else self.frame
         return robot.with_payload(self.mass, tuple(self.com.tolist()), tuple(self.inertia.tolist()), on=on)
 
-    def __str__(self) -> str:
+    def _view(self) -> View:
         rows = []
         for label, value in self.values.items():
             known = label not in self.undetermined
             rows.append((label, f"{value:.5g}" if known else "-", f"{self.std[label]:.2g}" if known else "-",
                          UNIT_OF[label]))  # fmt: skip
-        heads = tuple(map(Column, ("payload", "value", "std", "unit")))
-        note = "Tensor at the centre of mass."
+        section = Section("", tuple(map(Column, ("payload", "value", "std", "unit"))), tuple(rows),
+                          "Tensor at the centre of mass.")  # fmt: skip
+        notes = [f"Suspicious log, {finding.where}: {finding.what}. {finding.advice}" for finding in self.findings]
         if self.gain is not None:
-            note += (f" The measured torques are {self.gain[0]:.4g} +- {self.gain[1]:.2g} times those that the robot's "
-                     "masses need; the payload accounts for it.")  # fmt: skip
-        return render(Section(f"Payload in frame {self.frame!r}", heads, tuple(rows), note))
+            notes.append(f"The measured torques are {self.gain[0]:.4g} +- {self.gain[1]:.2g} times those that the "
+                         "robot's masses need; the payload accounts for it.")  # fmt: skip
+        if self.known_mass is not None:
+            gain, std = self.torque_gain(self.known_mass)
+            notes.append(f"Torques are {gain:.4g} +- {std:.2g} times the true ones: gains = {1 / gain:.4g} in the "
+                         "section [log] of the logger's file.")  # fmt: skip
+        words = f"{len(self.findings)} findings on the logs" if self.findings else "no issues found"
+        return View(f"Payload in frame {self.frame!r}", (words, not self.findings), (), (), [section], (), notes)
+
+    def record(self) -> dict[str, Any]:
+        """Values with standard deviations (None: not determined), gain of the torques, findings."""
+        values = {label: {"value": None if label in self.undetermined else x,
+                          "std": None if label in self.undetermined else self.std[label], "unit": UNIT_OF[label]}
+                  for label, x in self.values.items()}  # fmt: skip
+        gain = self.gain if self.known_mass is None else self.torque_gain(self.known_mass)
+        return {"frame": self.frame, "payload": values, "residual": self.residual,
+                "gain": None if gain is None else {"value": gain[0], "std": gain[1]},
+                "findings": [finding.record() for finding in self.findings]}  # fmt: skip
+
+    def save(self, path: str | Path) -> Path:
+        """Write the robot with this payload."""
+        if self.robot is None:
+            raise ArmdynError("a payload without its robot", where="payload", advice="Use added_to(robot).save(path).")
+        return self.added_to(self.robot).save(path)
 
 
 def central(parameters: Array) -> Array:
@@ -177,9 +206,10 @@ def payload(
     frame: str = "tool",
     friction_changes: bool = True,
     calibrated: bool = False,
+    known_mass: float | None = None,
     include: tuple[str, ...] = tuple(FAMILIES),
     estimator: Estimator | None = None,
-    log_format: LogFormat | None = None,
+    log_format: LogFormat | str | Path | None = None,
     processing: Processing | None = None,
     progress: Progress = quiet,
 ) -> Payload:
@@ -191,6 +221,7 @@ def payload(
              friction_changes: let friction, rotors and offsets differ between the logs
              calibrated: trust the robot's inertial parameters: what the log without the payload finds of them is the
                          gain of the torques, whose uncertainty enters that of the payload (default: gains are right)
+             known_mass: of the payload, kg: the gain of the torques follows from it (default: unknown)
              estimator: of the base parameters (default: Weighted(), without the model's bodies as a prior)
              include, log_format, processing, progress: as in `identify`
     """
@@ -204,7 +235,7 @@ def payload(
     found = payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)
     suspicious = [f for f in (*before.training.findings, *after.training.findings)
                   if f.severity != "note"]  # fmt: skip
-    found = replace(found, findings=tuple(dict.fromkeys(suspicious)))
+    found = replace(found, findings=tuple(dict.fromkeys(suspicious)), known_mass=known_mass, robot=robot)
     return found.with_gain(*torque_gain(before.base, before.estimate)) if calibrated else found
 
 

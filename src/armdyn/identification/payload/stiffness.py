@@ -16,7 +16,8 @@ the delay: a torque that is held for a sample acts half a sample later than its 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,12 @@ from armdyn.errors import ShapeError
 from armdyn.identification.log.filters import decimated, decimated_keep
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.log_format import LogFormat
+from armdyn.identification.log.logger_file import declared
 from armdyn.identification.log.processing import Processing, process
 from armdyn.identification.log.readers import read_log
 from armdyn.mechanics.elastic import elastic_coordinates
+from armdyn.notebook_view import View
+from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import BODIES, takes
 from armdyn.robot.parts import Elastic, Rotor
@@ -63,15 +67,14 @@ class ElasticJoint:
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticFit:
+class ElasticFit(Result):
     """Elastic joints as identified. robot: with their values. links_log: motion of the links and torques on them."""
 
     joints: tuple[ElasticJoint, ...]
     robot: Robot
     links_log: Log
 
-    def sections(self) -> list[Section]:
-        """As a table: value and standard deviation."""
+    def _view(self) -> View:
         columns = (Column("joint"), *(Column(part) for part in PARTS), Column("residual"))
         rows = tuple(
             (each.name, *(f"{getattr(each, part):.5g} +- {each.std[part]:.2g}" for part in PARTS),
@@ -82,10 +85,16 @@ class ElasticFit:
         note = (
             f"At the joints' side; +-: standard deviation. Noise of the encoders lowers the stiffness by {share:.1e}."
         )
-        return [Section("Elastic joints", columns, rows, note)]
+        title = f"Elastic joints of {self.robot.name}"
+        return View(title, None, (), (), [Section("Stiffness, damping, motors", columns, rows, note)])
 
-    def __str__(self) -> str:
-        return "\n".join(str(section) for section in self.sections())
+    def record(self) -> dict[str, Any]:
+        """What was found, joint by joint."""
+        return {"robot": self.robot.name, "joints": {each.name: asdict(each) for each in self.joints}}
+
+    def save(self, path: str | Path) -> Path:
+        """Write the robot with what was identified."""
+        return self.robot.save(path)
 
 
 @takes("elastic", *(name for name in BODIES if name != "coupling"))
@@ -96,7 +105,7 @@ def stiffness(
     link: str = "q{i}",
     motor: str = "theta{i}",
     delay: float = 0.0,
-    log_format: LogFormat | None = None,
+    log_format: LogFormat | str | Path | None = None,
     processing: Processing | None = None,
 ) -> ElasticFit:
     """Stiffness, damping, rotor inertia and motor friction of elastic joints. [E-1]
@@ -111,7 +120,8 @@ def stiffness(
     Raises RobotError if no joint is elastic, ShapeError if too few samples count.
     """
     elastic_coordinates(robot)
-    both = _delayed(_both_sides(robot, log, link, motor, log_format or LogFormat()), delay)
+    log_format, processing = declared(log_format, processing)
+    both = _delayed(_both_sides(robot, log, link, motor, log_format), delay)
     n = robot.n
     samples = process(both, None, processing)
     raw = np.interp(samples.t, both.t, np.arange(len(both.t))).round().astype(int)

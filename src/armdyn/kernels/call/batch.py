@@ -10,29 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armdyn.graph.structure import Port
-from armdyn.kernels.call.single import (
-    ALIGNED,
-    CONTIGUOUS,
-    DATA,
-    DESCR,
+from armdyn.kernels.call.arrays import (
     DIMS,
-    FLAGS,
-    NDIM,
-    TYPE,
-    WRITEABLE,
-    Fixed,
+    Extents,
+    data_of,
+    give_back,
+    has_sizes,
+    is_array,
+    is_plain,
+    let_go,
+    named_results,
     new_array,
+    require,
+    returned,
 )
 from armdyn.kernels.ir_writer import ONCE
-from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter
+from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter
 from armdyn.kernels.ports import Ports
 
 SUMS = 4
 """Sums side by side: an addition takes as many cycles."""
 
 
-def many(ports: Ports, shapes: Fixed) -> str:
+def many(ports: Ports) -> str:
     """`ptr @many(ptr args, i64 count, ptr names)`: the result, or null if the call is not one of the usual kind.
 
     It may be called from another module. Tests stand together and branches are few: with little effort LLVM keeps no
@@ -40,67 +40,55 @@ def many(ports: Ports, shapes: Fixed) -> str:
     """
     w = LoopWriter()
     inputs, count = len(ports.inputs), len(ports.all)
+    ranks = [len(port.shape) + 1 for port in ports.all]
     w.label("entry")
-    cores = sum(len(port.shape) for port in ports.all)
-    for name, size in (("made", count), ("pointers", count), ("steps", count + cores), ("dims", 1), ("shape", 3)):
+    for name, size in (("made", count), ("pointers", count), ("steps", sum(ranks)), ("dims", 1), ("shape", 3)):
         w.do(f"%{name} = alloca [{size} x i64], align 8")
-    _require(w, [w.put(f"icmp eq i64 %count, {inputs}")])
+    require(w, [w.put(f"icmp eq i64 %count, {inputs}")], "no")
     given = [w.load("ptr", w.offset("%args", 8 * i)) for i in range(inputs)]
-    _require_usual(w, ports.inputs, given)
-    extents = [[shapes.extent(w, i, axis) for axis in range(len(port.shape))] for i, port in enumerate(ports.all)]
+    require(w, [is_array(w, array) for array in given], "no")
+    require(w, [test for array, rank in zip(given, ranks, strict=False) for test in is_plain(w, array, rank)], "no")
     samples = w.load("i64", w.load("ptr", w.offset(given[0], DIMS)))
-    _require(w, [w.put(f"icmp sgt i64 {samples}, 0"), *_shaped(w, extents[:inputs], given, samples)])
-    sizes = _filled_steps(w, extents)
+    extents = [[samples, *Extents(ports).of(w, i)] for i in range(count)]
+    require(w, [w.put(f"icmp sgt i64 {samples}, 0"), *_sized(w, given, extents)], "no")
+    sizes = _filled_steps(w, [own for _, *own in extents])
     w.store("i64", samples, "%dims")
     _point_to(w, given, 0)
     w.do(f"br i1 {w.put('icmp eq ptr %names, null')}, label %new, label %out")
-    _make(w, extents, inputs, samples)
-    arrays = _given(w, ports)
-    _require(w, _shaped(w, extents[inputs:], arrays, samples))
+    _make(w, extents[inputs:], inputs)
+    w.label("out")
+    _, arrays = named_results(w, inputs, ranks[inputs:], "no")
+    require(w, _sized(w, arrays, extents[inputs:]), "no")
     spans = [_span(w, array, w.times(samples, size)) for array, size in zip([*given, *arrays], sizes, strict=True)]
-    _require(w, [_apart(w, spans[i], spans[k]) for k in range(inputs, count) for i in range(k)])
+    require(w, [_apart(w, spans[i], spans[k]) for k in range(inputs, count) for i in range(k)], "no")
     _point_to(w, arrays, inputs)
     w.do("br label %compute")
     _compute(w, sizes, inputs, samples)
+    w.label("give")
+    give_back(w, w.load("ptr", w.offset("%args", 8 * inputs)))
+    w.label("pack")
+    made = [w.load("ptr", w.offset("%made", 8 * k)) for k in range(count - inputs)]
+    returned(w, made, "lost")
+    w.label("lost")
+    w.do("call void @PyErr_Clear()")
+    w.do("br label %drop")
+    w.label("drop")
+    let_go(w, [w.load("ptr", w.offset("%made", 8 * k)) for k in range(count - inputs)])
+    w.do("br label %no")
+    w.label("no")
+    w.do("ret ptr null")
     head = f"define ptr @many(ptr %args, i64 %count, ptr %names) {ONCE}"
     return f"{head} {{\n{w.text}\n}}\n"
 
 
-def _require(w: LoopWriter, tests: Sequence[str]) -> None:
-    """Go on if all hold; else the call is left to Python."""
-    first, *others = tests
-    for test in others:
-        first = w.put(f"and i1 {first}, {test}")
-    label = f"good{w.name()[1:]}"
-    w.do(f"br i1 {first}, label %{label}, label %no")
-    w.label(label)
-
-
-def _require_usual(w: LoopWriter, ports: Sequence[Port], arrays: Sequence[str], written: bool = False) -> None:
-    """Arrays of exactly NumPy's type, of doubles, without gaps, with one axis for samples."""
-    _require(w, [w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, TYPE))}, @ndarray") for array in arrays])
-    wanted, tests = CONTIGUOUS | ALIGNED | (WRITEABLE if written else 0), []
-    for port, array in zip(ports, arrays, strict=True):
-        bits = w.put(f"and i32 {w.load('i32', w.offset(array, FLAGS), 4)}, {wanted}")
-        tests.append(w.put(f"icmp eq i32 {bits}, {wanted}"))
-        tests.append(w.put(f"icmp eq ptr {w.load('ptr', w.offset(array, DESCR))}, @float64"))
-        tests.append(w.put(f"icmp eq i32 {w.load('i32', w.offset(array, NDIM), 4)}, {len(port.shape) + 1}"))
-    _require(w, tests)
-
-
-def _shaped(w: LoopWriter, extents: Sequence[Sequence[str]], arrays: Sequence[str], samples: str) -> list[str]:
-    """Tests that usual arrays have so many samples of these sizes."""
-    tests = []
-    for own, array in zip(extents, arrays, strict=True):
-        dims = w.load("ptr", w.offset(array, DIMS))
-        for axis, size in enumerate((samples, *own)):
-            tests.append(w.put(f"icmp eq i64 {w.load('i64', w.offset(dims, 8 * axis))}, {size}"))
-    return tests
+def _sized(w: LoopWriter, arrays: Sequence[str], extents: Sequence[Sequence[str]]) -> list[str]:
+    """Tests that arrays have these sizes."""
+    return [test for array, own in zip(arrays, extents, strict=False) for test in has_sizes(w, array, own)]
 
 
 def _span(w: LoopWriter, array: str, size: str) -> tuple[str, str]:
     """Where the memory of an array begins and ends."""
-    start = w.put(f"ptrtoint ptr {w.load('ptr', w.offset(array, DATA))} to i64")
+    start = w.put(f"ptrtoint ptr {data_of(w, array)} to i64")
     return start, w.plus(start, size)
 
 
@@ -129,33 +117,27 @@ def _filled_steps(w: LoopWriter, extents: Sequence[Sequence[str]]) -> list[str]:
 def _point_to(w: LoopWriter, arrays: Sequence[str], first: int) -> None:
     """The memory of arrays is that of arguments of the loop from `first` on."""
     for i, array in enumerate(arrays, first):
-        w.store("ptr", w.load("ptr", w.offset(array, DATA)), w.offset("%pointers", 8 * i))
+        w.store("ptr", data_of(w, array), w.offset("%pointers", 8 * i))
 
 
-def _make(w: LoopWriter, extents: Sequence[Sequence[str]], inputs: int, samples: str) -> None:
+def _make(w: LoopWriter, extents: Sequence[Sequence[str]], inputs: int) -> None:
     """New arrays for the results; without memory the call is left to Python, which says so."""
     made: list[str] = []
     w.label("new")
-    w.store("i64", samples, "%shape")
-    for j, own in enumerate(extents[inputs:]):
-        for axis, size in enumerate(own, 1):
+    for j, own in enumerate(extents):
+        for axis, size in enumerate(own):
             w.store("i64", size, w.offset("%shape", 8 * axis))
-        new = new_array(w, len(own) + 1, "%shape")
+        new = new_array(w, len(own), "%shape")
         w.do(f"br i1 {w.put(f'icmp eq ptr {new}, null')}, label %none{j}, label %made{j}")
         w.label(f"none{j}")
         w.do("call void @PyErr_Clear()")
-        _drop(w, made)
+        let_go(w, made)
+        w.do("br label %no")
         w.label(f"made{j}")
         w.store("ptr", new, w.offset("%made", 8 * j))
         made.append(new)
     _point_to(w, made, inputs)
     w.do("br label %compute")
-
-
-def _drop(w: LoopWriter, arrays: Sequence[str]) -> None:
-    for array in arrays:
-        w.do(f"call void @Py_DecRef(ptr {array})")
-    w.do("ret ptr null")
 
 
 def _compute(w: LoopWriter, sizes: Sequence[str], inputs: int, samples: str) -> None:
@@ -190,49 +172,6 @@ def _compute(w: LoopWriter, sizes: Sequence[str], inputs: int, samples: str) -> 
     w.do(f"br i1 {new}, label %drop, label %no")
     w.label("finite")
     w.do(f"br i1 {new}, label %pack, label %give")
-    w.label("give")
-    target = w.load("ptr", w.offset("%args", 8 * inputs))
-    w.do(f"call void @Py_IncRef(ptr {target})")
-    w.do(f"ret ptr {target}")
-    _pack(w, len(sizes) - inputs)
-    w.label("no")
-    w.do("ret ptr null")
-
-
-def _pack(w: LoopWriter, count: int) -> None:
-    """Return the arrays that were made, or let them go."""
-    w.label("pack")
-    made = [w.load("ptr", w.offset("%made", 8 * k)) for k in range(count)]
-    if count == 1:
-        w.do(f"ret ptr {made[0]}")
-    else:
-        pack = w.put(f"call ptr @PyTuple_New(i64 {count})")
-        w.do(f"br i1 {w.put(f'icmp eq ptr {pack}, null')}, label %lost, label %filled")
-        w.label("filled")
-        for k, array in enumerate(made):
-            w.put(f"call i32 @PyTuple_SetItem(ptr {pack}, i64 {k}, ptr {array})")
-        w.do(f"ret ptr {pack}")
-        w.label("lost")
-        w.do("call void @PyErr_Clear()")
-        w.do("br label %drop")
-    w.label("drop")
-    _drop(w, [w.load("ptr", w.offset("%made", 8 * k)) for k in range(count)])
-
-
-def _given(w: LoopWriter, ports: Ports) -> list[str]:
-    """The arrays of `out=`."""
-    w.label("out")
-    _require(w, [w.put(f"icmp eq i64 {w.put('call i64 @PyTuple_Size(ptr %names)')}, 1")])
-    _require(w, [w.put(f"icmp eq ptr {w.put('call ptr @PyTuple_GetItem(ptr %names, i64 0)')}, @out")])
-    count = len(ports.outputs)
-    target = w.load("ptr", w.offset("%args", 8 * len(ports.inputs)))
-    arrays = [target]
-    if count > 1:
-        _require(w, [w.put(f"icmp eq ptr {w.load('ptr', w.offset(target, TYPE))}, @tuple")])
-        _require(w, [w.put(f"icmp eq i64 {w.put(f'call i64 @PyTuple_Size(ptr {target})')}, {count}")])
-        arrays = [w.put(f"call ptr @PyTuple_GetItem(ptr {target}, i64 {k})") for k in range(count)]
-    _require_usual(w, ports.outputs, arrays, written=True)
-    return arrays
 
 
 def total() -> str:

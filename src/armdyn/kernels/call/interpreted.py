@@ -30,10 +30,15 @@ class Interpreter:
                 raise TypeError(f"{array.dtype} of shape {array.shape}")
             batches.append(array.shape[: array.ndim - rank])
         batch = np.broadcast_shapes(*batches)
-        values = {port.name: array.astype(float) for port, array in zip(inputs, arrays, strict=True)}
+        lanes = batch or (1,)  # one sample is a batch of one: what Python's functions refuse is NaN in arrays
+        values = {
+            port.name: np.broadcast_to(array, (*lanes, *port.shape)).astype(float)
+            for port, array in zip(inputs, arrays, strict=True)
+        }
         results = self.graph(**values)
         listed = list(results.values()) if isinstance(results, dict) else [results]
-        return delivered([_stacked(result, batch) for result in listed], targets or out)
+        stacked = [_stacked(result, lanes) for result in listed]
+        return delivered([each.reshape(*batch, *each.shape[len(lanes) :]) for each in stacked], targets or out)
 
 
 def _stacked(value: Any, batch: tuple[int, ...]) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armdyn.kernels.call.single import Fixed
+from armdyn.kernels.call.arrays import Extents, all_of
 from armdyn.kernels.ir_writer import ONCE
-from armdyn.kernels.loop_writer import LoopWriter
+from armdyn.kernels.looped.writer import LoopWriter
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import STREAMED, ordered
 
@@ -15,7 +15,7 @@ STACK = 64 * 1024
 """Bytes of stack that a block copied together may take; larger ones are done sample by sample."""
 
 
-def loop(ports: Ports, lanes: int, shapes: Fixed) -> str:
+def loop(ports: Ports, lanes: int) -> str:
     """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`, the inner loop of a generalised ufunc.
 
     It may be called from another module. lanes: samples to a block.
@@ -24,27 +24,27 @@ def loop(ports: Ports, lanes: int, shapes: Fixed) -> str:
     w = LoopWriter()
     w.label("entry")
     n = w.load("i64", "%dims")
-    args, arrays = _arguments(w, ports, shapes)
+    args, arrays = _arguments(w, ports)
     inner = [array.without_gaps(w) for array in arrays]
     whole = [
         w.put(f"and i1 {inner[i]}, {w.put(f'icmp eq i64 {array.step}, {array.bytes}')}")
         for i, array in enumerate(arrays)
     ]
     if lanes > 1:
-        w.do(f"br i1 {_all(w, whole)}, label %plain, label %gaps")
+        w.do(f"br i1 {all_of(w, whole)}, label %plain, label %gaps")
         w.label("plain")
         blocks = w.put(f"sdiv i64 {n}, {lanes}")
         w.do(f"br i1 {w.put(f'icmp sgt i64 {blocks}, 0')}, label %blocks, label %rest")
         w.label("blocks")
         size = _total(w, arrays[len(ports.inputs) :])
-        past = w.put(f"icmp sgt i64 {w.times(size, n)}, {STREAMED}")
-        w.do(f"call void @rows(ptr %args, i64 {blocks}, i64 {w.put(f'zext i1 {past} to i64')})")
-        ordered(w, past)
+        nontemporal = w.put(f"icmp sgt i64 {w.times(size, n)}, {STREAMED}")
+        w.do(f"call void @rows(ptr %args, i64 {blocks}, i64 {w.put(f'zext i1 {nontemporal} to i64')})")
+        ordered(w, nontemporal)
         w.do("br label %rest")
         w.label("rest")
         start, origin = w.put(f"mul i64 {blocks}, {lanes}"), "rest"
     else:
-        w.do(f"br i1 {_all(w, inner)}, label %one, label %gaps")
+        w.do(f"br i1 {all_of(w, inner)}, label %one, label %gaps")
         start, origin = "0", "entry"
     if lanes > 1:
         w.do("br label %one")
@@ -63,10 +63,10 @@ def loop(ports: Ports, lanes: int, shapes: Fixed) -> str:
     w.label("done")
     w.do("ret void")
     head = f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {ONCE}"
-    return f"{head} {{\n{w.text}\n}}\n" + _scattered(ports, lanes, shapes)
+    return f"{head} {{\n{w.text}\n}}\n" + _scattered(ports, lanes)
 
 
-def _scattered(ports: Ports, lanes: int, shapes: Fixed) -> str:
+def _scattered(ports: Ports, lanes: int) -> str:
     """`@scattered`: arrays with gaps are copied block by block, those without are used where they lie.
 
     What is the same for all samples is copied once.
@@ -75,7 +75,7 @@ def _scattered(ports: Ports, lanes: int, shapes: Fixed) -> str:
     w = LoopWriter()
     w.label("entry")
     w.do(f"%here = alloca [{len(ports.all)} x ptr], align 8")
-    args, arrays = _arguments(w, ports, shapes)
+    args, arrays = _arguments(w, ports)
     fits = w.put(f"icmp ule i64 {w.times(_total(w, arrays), lanes)}, {STACK}")
     block = w.put(f"select i1 {fits}, i64 {lanes}, i64 1")
     buffers = [w.put(f"alloca i8, i64 {w.times(block, array.bytes)}, align 64") for array in arrays]
@@ -154,10 +154,10 @@ class _Array:
             )
             if size != "1"
         ]
-        return _all(w, tests)
+        return all_of(w, tests)
 
 
-def _arguments(w: LoopWriter, ports: Ports, shapes: Fixed) -> tuple[list[str], list[_Array]]:
+def _arguments(w: LoopWriter, ports: Ports) -> tuple[list[str], list[_Array]]:
     """Where arrays begin, and what they look like, from `%args`, `%steps` and their shapes."""
     place, args, found = len(ports.all), [], []
     for i, port in enumerate(ports.all):
@@ -166,7 +166,7 @@ def _arguments(w: LoopWriter, ports: Ports, shapes: Fixed) -> tuple[list[str], l
         strides = [w.load("i64", w.offset("%steps", 8 * (place + axis))) for axis in range(rank)]
         place += rank
         row, column = ["0"] * (2 - rank) + strides
-        rows, columns = ["1"] * (2 - rank) + [shapes.extent(w, i, axis) for axis in range(rank)]
+        rows, columns = ["1"] * (2 - rank) + Extents(ports).of(w, i)
         step = w.load("i64", w.offset("%steps", 8 * i))
         found.append(_Array(step, row, column, rows, columns, w.times(w.times(rows, columns), 8)))
     return args, found
@@ -178,13 +178,6 @@ def _total(w: LoopWriter, arrays: Sequence[_Array]) -> str:
     for array in arrays:
         total = w.plus(total, array.bytes)
     return total
-
-
-def _all(w: LoopWriter, tests: list[str]) -> str:
-    result = "true"
-    for test in tests:
-        result = w.put(f"and i1 {result}, {test}")
-    return result
 
 
 Place = tuple[str, tuple[str, str, str]]

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from armdyn.graph import Node, to_float
 from armdyn.graph.node import COS, SIN
 from armdyn.kernels.ir_writer import Writer, splat, vector
-from armdyn.kernels.loop_writer import LANES, V4, LoopWriter, transposed
+from armdyn.kernels.looped.writer import LANES, V4, LoopWriter, transposed
 from armdyn.kernels.machine import Machine
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.straight.addresses import BYTE, POINTERS, Area, defined_addresses
@@ -72,7 +72,7 @@ def rows(ports: Ports, plan: Plan, lanes: int, machine: Machine) -> str:
             w.do(f"call void @block({', '.join(f'ptr {each}' for each in given)})")
             for i in scattered:
                 to = f"ptr {pointers[i]}, ptr {numbers[i]}, ptr @places{i}, i64 {ports.all[i].size}"
-                w.do(f"call void @spread({to}, i64 %nontemporal)")
+                w.do(f"call void @scatter_results({to}, i64 %nontemporal)")
     w.do("ret void")
     w.label("never")
     w.do("ret void")
@@ -89,7 +89,7 @@ def rows(ports: Ports, plan: Plan, lanes: int, machine: Machine) -> str:
               for i, table in tables.items()),
             "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n",
             "declare void @all_sines(ptr, ptr, ptr, i64)\n" * bool(plan.angles),
-            "declare void @spread(ptr, ptr, ptr, i64, i64)\n" * bool(scattered),
+            "declare void @scatter_results(ptr, ptr, ptr, i64, i64)\n" * bool(scattered),
         ]
     )  # fmt: skip
 

@@ -14,14 +14,15 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from armdyn.graph.structure import Port
+from armdyn.kernels.call.arrays import EXTERNALS
 from armdyn.kernels.call.batch import many, total
 from armdyn.kernels.call.loop import COPY, loop
-from armdyn.kernels.call.single import EXTERNALS, Fixed, Loaded, fast, shared
+from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.machine import Machine
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.straight.blocks import rows
-from armdyn.kernels.straight.scatter import spread
+from armdyn.kernels.straight.scatter import scatter_results
 from armdyn.kernels.straight.schedule import Plan
 from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, all_sines, sines
 from armdyn.kernels.straight.single import single
@@ -45,33 +46,32 @@ def modules(ports: Ports, program: Plan, lanes: int, *, batches: bool, machine: 
     reduction = FUSED if machine.fused else PLAIN
     if batches:
         own = rows(ports, program, lanes, machine)
-        common += [_sines(reduction, batches=True)] * ("@all_sines(" in own) + [_spread(lanes)] * ("@spread(" in own)
+        common += [_sines(reduction, batches=True)] if program.angles else []
+        common += [_scatter(lanes)] if "@scatter_results(" in own else []
     else:
         own = single(ports, program, machine.budget(1), reduction, short_addresses=machine.short_addresses)
-        common += [_sines(reduction, batches=False)] * ("@sines(" in own)
+        common += [_sines(reduction, batches=False)] if "@sines(" in own else []
     return [completed([own]), *common]
 
 
 def _outline(ports: Ports) -> Ports:
-    """What the code that calls a program knows of its arrays: shapes, or the number of axes if that is enough."""
-    known = not shared(ports)
-    sides = ([Port("", port.shape if known else (2,) * len(port.shape)) for port in side]
-             for side in (ports.inputs, ports.outputs))  # fmt: skip
-    return Ports(*map(tuple, sides))
+    """What the code that calls a program knows of its arrays: how many axes they have."""
+    return Ports(*(tuple(Port("", (2,) * len(port.shape)) for port in side) for side in (ports.inputs, ports.outputs)))
 
 
 @lru_cache(256)
 def _frames(ports: Ports, lanes: int, *, batches: bool) -> tuple[str, ...]:
     """Modules of what calls a program."""
-    shapes = Loaded(ports) if shared(ports) else Fixed(ports)
     if not batches:
-        return (completed([fast(ports, shapes, batches=False), _external(ports)]),)
-    copy = f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n"
-    used = [_external(ports), copy, *(["declare void @rows(ptr, i64, i64)\n"] if lanes > 1 else [])]
-    used += ["declare double @total(ptr, i64)\n"]
-    used += ["@extents = external global i64\n"] if shared(ports) else []
-    last = completed([total(), COPY])
-    return completed([loop(ports, lanes, shapes), many(ports, shapes), *used]), last
+        return (completed([fast(ports, batches=False), _external(ports)]),)
+    used = [
+        _external(ports),
+        f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n",
+        "declare void @rows(ptr, i64, i64)\n" * (lanes > 1),
+        "declare double @total(ptr, i64)\n",
+        "@extents = external global i64\n",
+    ]
+    return completed([loop(ports, lanes), many(ports), *used]), completed([total(), COPY])
 
 
 @cache
@@ -81,9 +81,9 @@ def _sines(reduction: Reduction, *, batches: bool) -> str:
 
 
 @cache
-def _spread(lanes: int) -> str:
+def _scatter(lanes: int) -> str:
     """The module that brings large results to their places."""
-    return completed([spread(lanes), put_lines()])
+    return completed([scatter_results(lanes), put_lines()])
 
 
 def _external(ports: Ports) -> str:

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from armdyn.doctor import check
 from armdyn.errors import ArmdynError
 from armdyn.formats import ModelWarning
 from armdyn.kinematics.reach import reach
@@ -26,9 +27,9 @@ WRITTEN = {
 
 def checkup(subject: Subject) -> Chapter:
     """Whether the description is physically consistent, complete and plausible."""
-    found = subject.robot.checkup()
+    found = check(subject.robot)
     words = "The description was checked for physical consistency, completeness and plausibility."
-    fact = Fact("check-up", found.summary, good=found.ok)
+    fact = Fact("check-up", found.summary, good=found.fine)
     blocks = [html.paragraph(words), html.findings(found)]
     if found.notes:
         own = "One note comes" if len(found.notes) == 1 else f"{len(found.notes)} notes come"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.diagnosis.explanation import Explanation, TorqueTable
+from armdyn.doctor.explanation import Explanation, TorqueTable
 from armdyn.files import write_text
 from armdyn.findings import sentence
 from armdyn.report.figures.charts import Line, Panel, chart
@@ -18,6 +18,7 @@ from armdyn.report.figures.style import COLORS, GREY, INK, as_svg, color, framed
 from armdyn.report.pages import html
 from armdyn.robot.limits import UNITS
 from armdyn.robot.robot import Robot
+from armdyn.tables import Section
 from armdyn.typing import Floats
 
 MOST_JOINTS = 12
@@ -36,7 +37,7 @@ def write_report(found: Explanation, path: str | Path) -> Path:
 
 def explanation_page(found: Explanation) -> str:
     """The report as the text of an HTML page."""
-    *causes, torques = (replace(section, title="") for section in found.sections())
+    *causes, torques = (replace(section, title="") for section in found.sections() or [Section("", (), ())])
     chapters = {
         "Causes": [*map(html.table, causes), *_shares(found), html.bullets("Beside the causes", found.remarks())],
         "Torques": [*_scatter(found), html.table(torques)],
@@ -77,7 +78,7 @@ def _shares(found: Explanation) -> list[str]:
         return []
     size = _rms(table.second)
     scale = np.maximum(size, 1e-12 * float(size.max(initial=0.0)) + 1e-300)
-    names = [f"{cause.kind.replace('_', ' ')}: {', '.join(cause.where[:2])}" for cause in found.causes]
+    names = [f"{cause.words}: {', '.join(cause.where[:2])}" for cause in found.causes]
     causes = [(_short(name), part) for name, part in zip(names, table.parts, strict=True) if part is not None]
     bars = [(name, 100 * _rms(part) / scale) for name, part in (*causes, ("left", table.second - table.corrected))]
     shown = [j for j in range(len(found.joints)) if any(lengths[j] > ROUNDING for _, lengths in bars)]

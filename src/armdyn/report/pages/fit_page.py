@@ -1,4 +1,4 @@
-"""The report of an identification: processing, parameters with their uncertainty, predicted torques, residuals."""
+"""The report of an identification: what is delivered and how well it predicts, then how it was found."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from armdyn.files import write_text
 from armdyn.findings import Checkup
 from armdyn.identification.fit.identifiability import Identifiability
 from armdyn.identification.fit.identify import Fit
-from armdyn.identification.fit.validation import Validation
-from armdyn.identification.log.filters import decimated
-from armdyn.parameters import physical_consistency
-from armdyn.parameters.consistency import LinkConsistency
+from armdyn.identification.fit.rows import row_step
+from armdyn.identification.fit.tables import (
+    base_section,
+    body_section,
+    calibration_notes,
+    drive_section,
+    error_section,
+    headline,
+    term_section,
+)
 from armdyn.report.figures.charts import Line, Panel, chart
 from armdyn.report.figures.style import COLORS, GREY
 from armdyn.report.pages import html
 from armdyn.robot.limits import UNITS
 from armdyn.tables import Column, Section
+from armdyn.typing import Array
 
 POINTS = 800
 """Residuals drawn at most in one panel."""
-GOOD = 0.1
-"""Relative error of the torques up to which the verdict is good: what published identifications reach."""
-WHITE = 0.01
-"""Probability below which residuals count as correlated."""
-LEAST = 1e-6
-"""Probability that is printed; smaller ones say no more."""
 
 
 def write_report(fit: Fit, path: str | Path) -> Path:
@@ -41,18 +42,19 @@ def write_report(fit: Fit, path: str | Path) -> Path:
 def identification_page(fit: Fit) -> str:
     """The report as the text of an HTML page."""
     chapters = {
+        "Errors of what is delivered": [html.table(error_section(fit)), *_files(fit)],
+        "What changed": [*_tables(body_section(fit), drive_section(fit)), html.bullets("", calibration_notes(fit))],
         "Findings": [html.findings(Checkup(fit.robot.name, fit.findings))],
-        "Processing of the log": [html.definitions(list(fit.steps.items()))],
-        "Base parameters": _parameters(fit),
-        "Identifiability of the standard parameters": _identifiability(fit),
         "Measured and predicted torques": _torques(fit),
         "Friction": _friction(fit),
+        "Base parameters": _tables(base_section(fit)),
+        "Identifiability of the standard parameters": _identifiability(fit),
         "Residuals": _residuals(fit),
-        "Physical consistency": _physics(fit),
+        "Processing of the log": [html.definitions(list(fit.steps.items()))],
     }
-    blocks = [html.cards(_summary(fit))]
+    blocks = [html.paragraph(f"{headline(fit)}."), html.cards(_summary(fit))]
     blocks += [html.chapter(k, title, inside) for k, (title, inside) in enumerate(chapters.items(), 1)]
-    samples = fit.observation.samples
+    samples = fit.training
     data = b"".join(np.ascontiguousarray(x).tobytes() for x in (samples.t, samples.q, samples.tau))
     return html.page(
         f"{fit.robot.name}: identification", f"Identified from {fit.source}.", blocks, contents=list(chapters),
@@ -60,39 +62,45 @@ def identification_page(fit: Fit) -> str:
     )  # fmt: skip
 
 
+def _tables(*sections: Section | None) -> list[str]:
+    return [html.table(section) for section in sections if section is not None]
+
+
 def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
-    tried = fit.validation
-    issues = sum(finding.severity != "note" for finding in fit.findings)
-    known = fit.base.count - len(fit.estimate.left_out)
-    share = tried.relative_error_of_all
-    where = f"on {tried.source}" if tried.held_out else "on the data used for estimation; pass a validation log"
-    return [
-        (
-            "Base parameters",
-            str(known),
-            f"of {fit.base.count}" if known < fit.base.count else fit.estimate.method,
-            None,
-        ),
-        ("Samples", f"{int(fit.estimate.samples.sum())}", f"of {fit.robot.n} joints, after decimation", None),
-        ("Relative error of the torques", f"{share:.2%}", where, _light(share < GOOD, issues)),
-        ("Issues", str(issues), "see Findings" if fit.findings else "no issues found", issues == 0),
+    """Figures of the files as they are read back. Green needs held-out data and no issue that it may hide."""
+    tried, issues = fit.validation, sum(finding.severity != "note" for finding in fit.findings)
+    where = "on held-out data" if tried.held_out else "on the data used for estimation"
+    better = tried.before is None or fit.files[0].errors.mean < tried.judged.errors(tried.before).mean
+    light = (better or False) if tried.held_out and not issues else None if better else False
+    cards: list[tuple[str, str, str, bool | None]] = [
+        (f"Torque error, {each.suffix} file", f"{100 * each.errors.mean:.3g} %", where, light if k == 0 else None)
+        for k, each in enumerate(fit.files)
     ]
+    valid = all(each.fine for each in fit.files)
+    consistent = "all physically consistent" if valid else "invalid values: see Findings"
+    return [*cards, ("Bodies", str(len(fit.robot.opened.links)), consistent, valid),
+            ("Issues", str(issues), "see Findings" if fit.findings else "no issues found", issues == 0)]  # fmt: skip
 
 
-def _light(good: bool, issues: int) -> bool | None:
-    """Green, red, or neither: nothing is green beside an issue that it may hide."""
-    return None if good and issues else good
-
-
-def _parameters(fit: Fit) -> list[str]:
-    section = fit.sections()[0]
-    prior = dict(zip(fit.base.names, fit.base.values.tolist(), strict=True))
-    groups = {name: "" if one["group"] == name else one["group"] for name, one in fit.record()["parameters"].items()}
-    *first, unit, _ = section.columns
-    columns = (*first, Column("before"), unit, Column("contains", folds=True))
-    rows = tuple((*row[:-2], f"{prior[row[0]]:.5g}", row[-2], groups[row[0]]) for row in section.rows)
-    note = "Before: the value in the robot's description. Relative: standard deviation over value. " + section.note
-    return [html.table(Section(section.title, columns, rows, note.strip()))]
+def _files(fit: Fit) -> list[str]:
+    """What each format holds."""
+    rows = []
+    for each in fit.files:
+        errors = each.errors
+        rows.append(
+            (each.suffix, f"{100 * errors.mean:.3g}", ", ".join(each.left_out) or "nothing", each.checkup.summary)
+        )
+    heads = (
+        Column("file"),
+        Column("error", "%"),
+        Column("has no place for", folds=True),
+        Column("check-up", folds=True),
+    )
+    note = (
+        "Error: geometric mean of the joints, in motion. What a format has no place for is not dropped from the fit: "
+    )
+    note += "the rest was fitted again without it."
+    return [html.table(Section("Files, read back", heads, tuple(rows), note))]
 
 
 def _identifiability(fit: Fit) -> list[str]:
@@ -105,59 +113,54 @@ def _identifiability(fit: Fit) -> list[str]:
 
 def _torques(fit: Fit) -> list[str]:
     tried = fit.validation
-    text = f"{_data(tried)} Predictions and residuals are shown only where the joint moves faster than its dead band."
-    key = [("measured", GREY, False), ("predicted", COLORS[0], False), ("residual", COLORS[3], False)]
-    return [html.panels(_panels(fit, tried), text, key), html.table(tried.section())]
-
-
-def _data(tried: Validation) -> str:
-    if tried.held_out:
-        return f"Torques on held-out data: {tried.source}."
-    return "Torques on the data used for estimation."
-
-
-def _panels(fit: Fit, tried: Validation) -> list[str]:
-    """Measured and predicted torque of every joint."""
+    data = f"Held-out data: {tried.source}." if tried.held_out else "The data used for estimation."
+    text = f"{data} Torques of the .toml file. The band holds 95 % of the measured torques."
+    key = [("measured", GREY, False), ("predicted", COLORS[0], False), ("residual", COLORS[3], False),
+           ("band of the residual", COLORS[1], False)]  # fmt: skip
     panels = []
     for j, joint in enumerate(fit.robot.joints):
         unit = UNITS[joint.kind].torque
-        # In the dead band the sign of the rate, and with it friction, is noise.
-        predicted = np.where(np.isnan(tried.residuals[:, j]), np.nan, tried.predicted[:, j])
         lines = [
             Line(tried.t, tried.measured[:, j], color=GREY, wide=True),
-            Line(tried.t, predicted, color=COLORS[0]),
+            Line(tried.t, tried.predicted[:, j], color=COLORS[0]),
             Line(tried.t, tried.residuals[:, j], color=COLORS[3]),
-        ]
-        title = f"{joint.name}: relative error {tried.relative_error[j]:.1%}"
+            *(Line(tried.t, sign * 2 * tried.std[:, j], color=COLORS[1]) for sign in (1, -1)
+              if np.isfinite(tried.std[:, j]).all()),
+        ]  # fmt: skip
+        title = f"{joint.name}: error {tried.relative_error[j]:.1%}"
         panels.append(chart(Panel(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines)))
-    return panels
+    return [html.panels(panels, text, key)]
 
 
 def _friction(fit: Fit) -> list[str]:
-    """The friction terms of every joint, what they bring, and why: residuals of the joint that gains most."""
-    model = fit.torques
-    if model is None:
+    """The terms, and why they are there: residuals of the joint that gains most by them."""
+    if fit.model is None or not fit.model.has_terms:
         return [html.paragraph("Viscous and Coulomb friction: no further terms are needed, or none were looked for.")]
-    j = int(np.argmin(model.errors[0] / np.maximum(model.errors[1], 1e-300)))
+    j, plain, rich = _gaining(fit)
     why = (
-        f"Residuals of {fit.robot.joints[j].name}, the joint that gains most, on the data used for estimation. "
+        f"Residuals of {fit.robot.joints[j].name}, the joint that gains most by friction terms, on the judged data. "
         "Friction that grows with the load fans out over the load; presliding and a wide change of "
         "sign bend the residual at low velocity; drift shows over time."
     )
-    return [
-        html.table(model.section(fit.validation.joints)),
-        html.panels(_causes(fit, j), why, [("without terms", GREY, False), ("with terms", COLORS[0], False)]),
-    ]
+    key = [("viscous and Coulomb friction alone", GREY, False), ("with terms", COLORS[0], False)]
+    return [*_tables(term_section(fit)), html.panels(_causes(fit, j, plain, rich), why, key)]
 
 
-def _causes(fit: Fit, j: int) -> list[str]:
+def _gaining(fit: Fit) -> tuple[int, Array, Array]:
+    """(joint, its residuals without terms, with terms) of the joint that terms help most."""
+    tried = fit.validation
+    left = tried.measured - tried.judged.torques(fit.robot_without_terms)
+    without = tried.judged.errors(tried.measured - left).moving
+    j = int(np.nanargmin(tried.relative_error / np.maximum(without, 1e-300)))
+    return j, left[:, j], tried.measured[:, j] - tried.predicted[:, j]
+
+
+def _causes(fit: Fit, j: int, plain: Array, rich: Array) -> list[str]:
     """Residuals of joint j against velocity, load, position and time."""
-    s = fit.observation.samples
-    step = s.decimation
-    plain = fit.observation.residuals(fit.plain_estimate.values)[:, j]
-    rich = decimated(s.tau - fit.predict(s.t, s.q, s.qd, s.qdd), step)[:, j]
+    judged = fit.validation.judged
+    s, step = judged.samples, row_step(judged.samples)
     load = compiled(fit.robot.without("friction")).inverse_dynamics(s.q, s.qd, s.qdd)
-    shown = np.flatnonzero(np.isfinite(plain))
+    shown = np.flatnonzero(judged.used)
     shown = shown[:: max(1, len(shown) // POINTS)]
     kind = fit.robot.joints[j].kind
     position, torque = UNITS[kind].position, UNITS[kind].torque
@@ -179,46 +182,12 @@ def _causes(fit: Fit, j: int) -> list[str]:
 def _residuals(fit: Fit) -> list[str]:
     tried = fit.validation
     columns = (Column("joint"), Column("sigma", tried.unit), Column("samples"),
-               Column("autocorrelation time", "samples"), Column("Durbin-Watson"),
-               Column("whiteness"), Column("verdict"))  # fmt: skip
-    rows = []
-    for j, name in enumerate(tried.joints):
-        p = tried.whiteness[j]
-        learnt = (
-            f"{fit.estimate.sigma[j]:.3g}",
-            f"{fit.estimate.samples[j]}",
-            f"{fit.estimate.autocorrelation_time[j]:.1f}",
-        )
-        chance, verdict = f"{p:.2g}" if p >= LEAST else f"below {LEAST:g}", "white" if p >= WHITE else "correlated"
-        rows.append((name, *learnt, f"{tried.durbin_watson[j]:.2f}", chance, verdict))
-    note = ("Whiteness: probability of such autocorrelations in white noise (Ljung-Box test, 20 lags). The standard "
-            "deviations of the parameters allow for the autocorrelation of the residuals.")  # fmt: skip
-    return [html.table(Section("", columns, tuple(rows), note)), html.bullets("Notes", list(fit.estimate.notes))]
-
-
-def _physics(fit: Fit) -> list[str]:
-    found = physical_consistency(fit.robot)
-    columns = (
-        Column("link"),
-        Column("mass", "kg"),
-        Column("smallest second moment", "kg m^2"),
-        Column("verdict", folds=True),
-    )
-    rows = tuple((link.name, f"{link.mass:.4g}", f"{link.moments[0]:.3g}", _verdict(link)) for link in found.links)
-    text = (
-        "All links are physically consistent."
-        if found.consistent
-        else "Some links are not physically consistent. Torques determine only the base parameters; how these are "
-        "distributed among the links is a choice, and noise moves them. The option `--physical` (in Python: "
-        "`physical=True`) gives the nearest physically consistent robot."
-    )
-    return [html.paragraph(text), html.table(Section("", columns, rows))]
-
-
-def _verdict(link: LinkConsistency) -> str:
-    if link.consistent:
-        return "consistent" if link.solid else "consistent, without extent in some direction"
-    return "inconsistent"
+               Column("autocorrelation time", "samples"), Column("Durbin-Watson"))  # fmt: skip
+    found = fit.estimate
+    rows = [(name, f"{found.sigma[j]:.3g}", f"{found.samples[j]}", f"{found.autocorrelation_time[j]:.1f}",
+             f"{tried.durbin_watson[j]:.2f}") for j, name in enumerate(tried.joints)]  # fmt: skip
+    note = "The standard deviations of the parameters allow for the autocorrelation of the residuals."
+    return [html.table(Section("", columns, tuple(rows), note)), html.bullets("Notes", list(found.notes))]
 
 
 __all__: Sequence[str] = ["identification_page", "write_report"]

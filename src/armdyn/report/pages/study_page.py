@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from armdyn import __version__
+from armdyn.doctor import check
 from armdyn.errors import ArmdynError
 from armdyn.files import create_folder, require_free
+from armdyn.notebook_view import View
 from armdyn.report.chapters.chapter import Chapter, Fact, File
 from armdyn.report.chapters.contents import CHAPTERS
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
+from armdyn.result import Result
 from armdyn.robot.features import CLOSED, TREE, sentence, takes
 from armdyn.robot.record_writer import record_from_robot
 from armdyn.robot.robot import Robot
@@ -33,12 +36,15 @@ ORDER = ("joints", "moving mass", "reach", "check-up", "agreement of formulation
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Result):
     """The results of a study.
 
+    robot: its name.
     report: the page.
     files: all files, the page first.
     facts: the key facts.
+    numbers: the figures behind the facts, by name.
+    findings: of the check-up.
     poses: tool positions at the configurations shown.
     notes: what was noticed while writing the files.
     missing: titles of chapters that do not apply to this robot, each with the reason.
@@ -46,9 +52,12 @@ class Study:
     seconds, peak_megabytes: time taken, and the largest memory of the process if the system reports it.
     """
 
+    robot: str
     report: Path
     files: tuple[Path, ...]
     facts: tuple[Fact, ...]
+    numbers: Mapping[str, Any]
+    findings: Section
     poses: Section
     notes: tuple[str, ...]
     missing: Mapping[str, str]
@@ -56,11 +65,39 @@ class Study:
     seconds: float
     peak_megabytes: float | None
 
+    def _view(self) -> View:
+        told_of = {True: "all formulations agree exactly", False: "the formulations do NOT agree; see the report"}
+        verdict = None if self.agrees is None else (told_of[self.agrees], self.agrees)
+        facts = [(fact.label, f"{fact.text}   {fact.remark}".rstrip()) for fact in self.facts]
+        names = ", ".join(path.relative_to(self.report.parent).as_posix() for path in self.files[1:])
+        facts += [("report", str(self.report)), ("also in this folder", names),
+                  ("done in", told(self.seconds, self.peak_megabytes))]  # fmt: skip
+        reasons = dict.fromkeys(self.missing.values())
+        left_out = [
+            f"{', '.join(title for title in self.missing if self.missing[title] == why)}: {why}" for why in reasons
+        ]
+        sections = ([self.findings] if self.findings.rows else []) + [self.poses]
+        return View(f"Study of {self.robot}", verdict, facts, (), sections, notes=[*left_out, *self.notes])
+
+    def record(self) -> dict[str, Any]:
+        """The results of the report, for programs: what study.json holds, and the files."""
+        return {
+            "robot": self.robot,
+            "armdyn": __version__,
+            "facts": {fact.label: fact.text for fact in self.facts},
+            "numbers": dict(self.numbers),
+            "missing": dict(self.missing),
+            "seconds": round(self.seconds, 3),
+            "peak_megabytes": self.peak_megabytes,
+            "notes": list(self.notes),
+            "files": [str(path) for path in self.files],
+        }
+
 
 @takes(*CLOSED, *TREE)
 def study(
     robot: Robot,
-    folder: Path,
+    folder: str | Path,
     progress: Progress = quiet,
     chapters: Mapping[str, Maker] = CHAPTERS,
 ) -> Study:
@@ -70,7 +107,7 @@ def study(
     chapters: functions of the subject by title, in order. A chapter that does not apply gives its reason in the
               report, and the study goes on.
     """
-    start = time.perf_counter()
+    start, folder = time.perf_counter(), Path(folder)
     require_free([create_folder(folder) / PAGE])
     made: dict[str, Chapter] = {}
 
@@ -102,8 +139,20 @@ def study(
                   made=html.provenance(robot=_described(robot))),
         "this report",
     ).path  # fmt: skip
-    return Study(report, (report, *(file.path for file in files)), tuple(facts), subject.poses,
-                 tuple(notes), missing, numbers.get("agree"), seconds, peak)  # fmt: skip
+    return Study(
+        robot=robot.name,
+        report=report,
+        files=(report, *(file.path for file in files)),
+        facts=tuple(facts),
+        numbers=numbers,
+        findings=check(robot).section(),
+        poses=subject.poses,
+        notes=tuple(notes),
+        missing=missing,
+        agrees=numbers.get("agree"),
+        seconds=seconds,
+        peak_megabytes=peak,
+    )
 
 
 def _described(robot: Robot) -> str:

@@ -47,7 +47,7 @@ class CasadiEngine:
     def _function(self, function: str) -> Any:
         """Results are dense, since a buffer holds every entry."""
         if function not in self._functions:
-            from armdyn.codegen.casadi_source import function as exported
+            from armdyn.codegen.casadi_graph import function as exported
 
             made, n = exported(self.robot, function), self.robot.n
             inputs = [self.casadi.SX.sym(f"x{k}", n) for k in range(FUNCTIONS[function])]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.dynamics.looped_programs import floats
+from armdyn.dynamics.looped.robots import floats
 from armdyn.errors import NotApplicable
-from armdyn.kernels.link_loops import FREE
+from armdyn.kernels.looped.recursion import FREE
 from armdyn.robot import Robot
 from armdyn.robot.links import WORLD, Link
 from armdyn.speed.calls import Call, Inputs, imported

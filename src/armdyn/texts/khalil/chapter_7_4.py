@@ -11,6 +11,7 @@ import numpy as np
 from armdyn.algebra import ZERO, Mat3, Vec3, cross, skew
 from armdyn.graph import Operations, count_operations, symbols
 from armdyn.mechanics import lagrange, newton_euler
+from armdyn.mechanics.steps.newton_euler import rate_matrix, turning_moment
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction, Rotor
 from armdyn.robot.random import random_robot
@@ -90,7 +91,7 @@ def rate_matrix_slip() -> Check:
         q, qd, qdd = state(5, 4)
         truth = lagrange.inverse_dynamics(robot, q, qd, qdd)
         wrong.append(distance(printed_recursion(robot, q, qd, qdd, printed_rate_matrix).torques, truth))
-        right.append(distance(printed_recursion(robot, q, qd, qdd, newton_euler.rate_matrix).torques, truth))
+        right.append(distance(printed_recursion(robot, q, qd, qdd, rate_matrix).torques, truth))
     return misses("torques of random arms by (7.51)-(7.61), U of (7.57), against Lagrange", min(wrong), max(right))
 
 
@@ -98,8 +99,8 @@ def operations_with_and_without_u() -> tuple[Operations, Operations]:
     """Operations of one general link: U P, U MS and the moment of its rotation; and the same by cross products."""
     w, wd, P, S = (Vec3(*symbols(f"{name}x {name}y {name}z")) for name in ("w", "wd", "P", "S"))
     inertia = Mat3.symmetric(*symbols("XX XY XZ YY YZ ZZ", "parameter"))
-    U = newton_euler.rate_matrix(w, wd)
-    shared = [list(U @ P), list(U @ S), list(newton_euler.turning_moment(inertia, w, wd, U))]
+    U = rate_matrix(w, wd)
+    shared = [list(U @ P), list(U @ S), list(turning_moment(inertia, w, wd, U))]
     plain = [list(cross(wd, r) + cross(w, cross(w, r))) for r in (P, S)]
     plain.append(list(inertia @ wd + cross(w, inertia @ w)))
     return count_operations(shared), count_operations(plain)

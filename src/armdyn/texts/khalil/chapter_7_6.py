@@ -10,6 +10,7 @@ import numpy as np
 from armdyn.algebra import cross
 from armdyn.graph import trace
 from armdyn.mechanics import articulated_body, composite_body, forward, newton_euler
+from armdyn.mechanics.steps.newton_euler import rate_matrix
 from armdyn.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance, misses
@@ -26,7 +27,7 @@ def elimination_slip() -> Check:
     wrong, right = [], []
     for robot in arms():
         q, qd, qdd = state(5, 4)
-        found = printed_recursion(robot, q, qd, qdd, newton_euler.rate_matrix)
+        found = printed_recursion(robot, q, qd, qdd, rate_matrix)
         j = robot.n - 2
         body, (R, P) = robot.links[j].inertia, robot.links[j + 1].pose(q[j + 1])
         force, moment = R @ found.f[j + 1], R @ found.m[j + 1]

@@ -13,6 +13,7 @@ from armdyn.formats import load
 from armdyn.graph import trace
 from armdyn.mechanics import lagrange, newton_euler
 from armdyn.mechanics.kinematics import link_poses
+from armdyn.mechanics.steps.newton_euler import rate_matrix
 from armdyn.parameters import base_parameters
 from armdyn.robot import Robot
 from armdyn.texts.item import Chapter, Check, Outcome, Slip, below, distance, equal
@@ -63,15 +64,15 @@ def meanings(robot: Robot, q: Any, qd: Any, qdd: Any, tip: Any) -> dict[str, flo
     """The same variables from (7.51)-(7.61) with base parameters: the meaning of each name."""
     model = customised(robot).bound()
     force, moment = Vec3(*tip[:3]), Vec3(*tip[3:])
-    free = printed_recursion(model, q, qd, qdd, newton_euler.rate_matrix)
-    full = printed_recursion(model, q, qd, qdd, newton_euler.rate_matrix, (force, moment))
+    free = printed_recursion(model, q, qd, qdd, rate_matrix)
+    full = printed_recursion(model, q, qd, qdd, rate_matrix, (force, moment))
     found: dict[str, float] = {f"GAM{j}": tau for j, tau in enumerate(full.torques, 1)}
     for j, link in enumerate(model.links):
         R, P = link.pose(q[j])
         w, wd, body = full.w[j], full.wd[j], link.inertia
-        U = newton_euler.rate_matrix(w, wd)
+        U = rate_matrix(w, wd)
         before = (
-            free.a[j - 1] + newton_euler.rate_matrix(full.w[j - 1], full.wd[j - 1]) @ P if j else -1 * model.gravity
+            free.a[j - 1] + rate_matrix(full.w[j - 1], full.wd[j - 1]) @ P if j else -1 * model.gravity
         )
         XX, _, _, _, _, ZZ = body.tensor.upper()
         vectors = {

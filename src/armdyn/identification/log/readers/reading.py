@@ -163,16 +163,17 @@ def _complete(given: _Given, wanted: LogFormat) -> None:
             )
             raise FileError(f"no columns of {quantity} ({'positions' if quantity == 'q' else 'efforts'})",
                             where=f"log {label}", expected=f"t, q1, q2, ..., tau1, tau2, ...; found: {have}",
-                            advice=f"Name them: LogFormat(columns={{{quantity!r}: [...]}}), on the command line "
-                            f"--column {quantity}=NAME,NAME,...{single}")  # fmt: skip
+                            advice=f"Name them: columns = {{{quantity} = ['NAME', ...]}} in the section [log] of a "
+                            f"logger's file (--format), or LogFormat(columns=...).{single}")  # fmt: skip
     rows = {name: len(array) for name, array in found.items()}
     if len(set(rows.values())) > 1:
         raise ShapeError(", ".join(f"{name}: {count} samples" for name, count in rows.items()), where=f"log {label}",
                          expected="the same number of each")  # fmt: skip
     if "t" not in found and wanted.rate is None:
         raise FileError("no time stamps", where=f"log {label}",
-                        expected="a column t, or LogFormat(rate=...) in samples per second",
-                        advice="On the command line: --rate HZ.")  # fmt: skip
+                        expected="a column t, or the sampling rate",
+                        advice="Give rate = HZ in the section [log] of a logger's file (--format), or "
+                        "LogFormat(rate=...).")  # fmt: skip
 
 
 def _times(found: Raw, wanted: LogFormat, label: str) -> Array:

@@ -47,7 +47,7 @@ def read(
     if not rows:
         raise FileError("no message has all joints", where=str(path), expected=", ".join(joints),
                         advice=f"Joints in the bag: {', '.join(seen or ['none'])}. If only names differ, rename them: "
-                        "LogFormat(rename={'fer_': 'panda_'}), on the command line --rename fer_=panda_.")  # fmt: skip
+                        "rename = {fer_ = 'panda_'} in [log] of a logger's file (--format).")  # fmt: skip
     out: Raw = {"t": np.array([row["t"] for row in rows], dtype=np.int64)}
     for name in FIELDS:
         if any(name in row for row in rows):

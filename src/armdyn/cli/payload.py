@@ -1,0 +1,42 @@
+"""armdyn payload: what an arm carries, from a log without it and a log with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from armdyn.cli import parse
+from armdyn.cli.verb import Writes, verb
+
+if TYPE_CHECKING:
+    from armdyn import Robot
+    from armdyn.result import Result
+    from armdyn.typing import Progress
+
+
+@verb(out=Writes("Write the robot with the payload.", parse.ROBOT_FILES[:3]))
+def payload(
+    robot: Robot,
+    progress: Progress,
+    unloaded: Annotated[str, typer.Argument(metavar="UNLOADED", help=f"Log without the payload, {parse.LOG_FILES}.")],
+    loaded: Annotated[str, typer.Argument(metavar="LOADED", help="Log with it; the motion may differ.")],
+    format: parse.LoggerOption = None,
+    calibrated: Annotated[
+        bool,
+        typer.Option(
+            "--calibrated", help="Trust the robot's masses: the unloaded log gives the torque gain and its error."
+        ),
+    ] = False,
+    known_mass: Annotated[
+        float | None,
+        typer.Option(metavar="KG", help="The payload's mass is known: find the gain of the torques instead."),
+    ] = None,
+    print_template: parse.LoggerTemplateOption = False,
+) -> Result:
+    """Identify the payload of a robot, mass, centre and inertia with error bars, from two logs."""
+    from armdyn import payload
+
+    return payload(
+        robot, loaded, unloaded, calibrated=calibrated, known_mass=known_mass, log_format=format, progress=progress
+    )

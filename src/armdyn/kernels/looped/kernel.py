@@ -1,0 +1,256 @@
+"""Looped kernels: machine code for robots of any size, and the tables that make it one robot's.
+
+The code depends on the recipe alone; a robot's numbers are data. It is compiled once per machine and recipe, then
+taken from the disk for every robot.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+import numpy as np
+
+from armdyn.graph import Operations, count_operations
+from armdyn.graph.structure import Port
+from armdyn.kernels import cache as disk
+from armdyn.kernels import jit
+from armdyn.kernels.call.arrays import Extents
+from armdyn.kernels.call.batches import Batches
+from armdyn.kernels.kernel import Kernel, bound, slots
+from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
+from armdyn.kernels.looped import module
+from armdyn.kernels.looped.memory import scratch_bytes, transfers
+from armdyn.kernels.looped.recursion import FREE, SIZES, Recipe
+from armdyn.kernels.looped.strips import FEW
+from armdyn.kernels.looped.symmetric_tiles import ALL, DIAGONAL, SOME, TILE
+from armdyn.kernels.looped.tiles import BOTH, EMPTY, KINDS, LEFT, RIGHT, SOME_LEFT, SOME_RIGHT
+from armdyn.kernels.looped.writer import LANES
+from armdyn.kernels.ports import Ports
+from armdyn.kernels.streaming import STREAMED
+from armdyn.typing import Array
+
+SMALLEST = LANES
+"""Links below which vectors of four find too little to load."""
+ALIGNED = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A robot as numbers.
+
+    parents: of every link, -1 for the world; parents before children.
+    links: (n, k) numbers of the links, in the order of the recipe.
+    robot: its own numbers.
+    chosen: the link of a frame; -1: the world.
+    """
+
+    parents: tuple[int, ...]
+    links: Array
+    robot: tuple[float, ...]
+    chosen: int = -1
+
+    @cached_property
+    def carries(self) -> Array:
+        """(n, n) whether link i carries link j, or is it."""
+        n = len(self.parents)
+        found = np.eye(n, dtype=bool)
+        for j, parent in enumerate(self.parents):
+            if parent >= 0:
+                found[:, j] |= found[:, parent]
+        return found
+
+    def blocked(self) -> Array:
+        """Numbers of the links in blocks of four: [block][number][link]; pairs of blocks, as angles are taken."""
+        n, size = self.links.shape
+        blocks = 2 * -(-n // (2 * LANES))
+        padded = np.zeros((blocks * LANES, size))
+        padded[:n] = self.links
+        return _aligned(padded.reshape(blocks, LANES, size).transpose(0, 2, 1))
+
+    def tiles(self, wide: int) -> Array:
+        """Tiles of a matrix over pairs, four rows and `wide` columns each, in the order in which they are computed."""
+        n = len(self.parents)
+        rows, columns = (-(-n // size) for size in (LANES, wide))
+        right = np.zeros((LANES * rows, wide * columns), dtype=bool)
+        right[:n, :n] = self.carries
+        left = np.zeros_like(right)
+        left[:n, :n] = self.carries.T & ~np.eye(n, dtype=bool)
+        there = np.zeros_like(right)
+        there[:n, :n] = True
+        found = []
+        for i in range(rows):
+            for j in (columns - 1, *range(columns - 1)):
+                place = slice(LANES * i, LANES * (i + 1)), slice(wide * j, wide * (j + 1))
+                kind = _kind(right[place], left[place], there[place])
+                found.append((KINDS * j + kind, _bits(right[place]) | _bits(left[place]) << 8 * LANES))
+        return np.array(found, dtype=np.uint64).astype(np.int64)
+
+    def symmetric_tiles(self, size: int, wide: int) -> Array:
+        """Tiles of the right half of a symmetric matrix that have pairs, after their count.
+
+        The last tiles of rows reach beyond their ends, with zeros, so they come first, from below; then the others,
+        near to each other in both halves. size: quantities of a link that pairs read. wide: links of a block of them.
+        """
+        n, far = len(self.parents), 4 * LANES
+        pairs = np.zeros((n + -n % LANES,) * 2, dtype=bool)
+        pairs[:n, :n] = self.carries
+        rows = range(0, n, LANES)
+        ends = [(i, rows[-1]) for i in reversed(rows)] if n % LANES else []
+        others = {(i, j) for i in rows for j in rows if i <= j} - {*ends}
+        found = []
+        for i, j in (*ends, *sorted(others, key=lambda at: (at[0] // far, at[1] // far, at))):
+            right = pairs[i : i + LANES, j : j + LANES]
+            if not right.any():
+                continue
+            kind = DIAGONAL if i == j else ALL if right.all() else SOME
+            near = (8 * (size * (link - link % wide) + link % wide) for link in (i, j))
+            left = np.tril(right.T, -1) if i == j else np.zeros_like(right)
+            found.append((kind, *near, 8 * (n * i + j), 8 * (n * j + i), _bits(right) | _bits(left) << 8 * LANES))
+        return np.array([(len(found), *[0] * (TILE - 1)), *found], dtype=np.int64)
+
+
+def _kind(right: Array, left: Array, there: Array) -> int:
+    """Of a tile, by which of its entries are pairs, and which there are at all."""
+    if right.any() and left.any():
+        return BOTH
+    for pairs, all_, some in ((right, RIGHT, SOME_RIGHT), (left, LEFT, SOME_LEFT)):
+        if pairs.any():
+            return all_ if pairs[there].all() else some
+    return EMPTY
+
+
+def _bits(pairs: Array) -> int:
+    """Bits of pairs, a byte for every row."""
+    return sum(1 << 8 * int(row) + int(lane) for row, lane in zip(*np.nonzero(pairs), strict=True))
+
+
+def _aligned(values: Array) -> Array:
+    """A copy without gaps that begins at a multiple of 64 bytes."""
+    memory = np.zeros(values.nbytes + ALIGNED, dtype=np.uint8)
+    start = -memory.ctypes.data % ALIGNED
+    copy = memory[start : start + values.nbytes].view(values.dtype).reshape(values.shape)
+    copy[...] = values
+    return copy
+
+
+def build_looped(
+    recipe: Recipe, tables: Tables, name: str, version: str | None, *, cache: bool = True, samples: int | None = None
+) -> Kernel:
+    """The kernel of a recipe for one robot.
+
+    tables: the robot, with at least four links.
+    name: shown in errors and `help`.
+    version: what the recipe depends on besides this package's code for kernels; None: not kept on disk.
+    samples: of a batch, side by side, a multiple of four (default: as many as a register holds).
+    """
+    start = time.perf_counter()
+    n = len(tables.parents)
+    ports = ports_of(recipe, n)
+    keep = cache and version is not None
+    samples = samples or jit.register_lanes()
+    key = disk.key("looped", version, recipe.name, str(samples), jit.machine_description())
+    image, note = (disk.load(key), disk.load(key, "note")) if keep else (None, None)
+    per_link = _noted(note)
+    found = image is not None and per_link is not None
+    if image is None or per_link is None:
+        image = jit.compiled(_text(recipe, ports, samples), effort=1 if recipe.matrices else 2)
+        per_link = _operations(recipe)
+        if keep:
+            disk.save(key, image)
+            disk.save(key, json.dumps([asdict(count) for count in per_link]).encode(), "note")
+    operations = _scaled(per_link, n, tables)
+    record = KernelRecord(key, samples, operations, shapes(ports.inputs), shapes(ports.outputs))
+    code = jit.Code(image, ("loop", "fast", "slots", "extents", *module.GLOBALS), slots=slots(record))
+    _fill(code, recipe, tables, ports, samples)
+    batches = Batches(made=lambda: code)
+    return bound(name, record, ports, code, batches, lambda: _text(recipe, ports, samples), start, from_cache=found)
+
+
+def _text(recipe: Recipe, ports: Ports, samples: int) -> str:
+    return module.module(recipe, ports, samples, jit.has_fma())
+
+
+def ports_of(recipe: Recipe, n: int) -> Ports:
+    """Arguments and results of a recipe for n joints."""
+    inputs = tuple(Port(name, (n + max(recipe.base.get(name, 0) - FREE, 0),)) for name in recipe.inputs)
+    vectors = tuple(Port(name, (n,)) for name in recipe.results[: recipe.outputs])
+    matrices = tuple(Port(f"out{k + 1}", (n, n)) for k in range(len(recipe.products)))
+    if recipe.ending:
+        return Ports(inputs, (Port("out", recipe.ending.shape),))
+    if recipe.grid:
+        count = len(recipe.results)
+        return Ports(inputs, (Port("out", (count, n) if recipe.grid == "rows" else (n, count)),))
+    strips = (Port("out", (n, recipe.strip.width * n)),) if recipe.strip else ()
+    return Ports(inputs, (*vectors, *matrices, *strips))
+
+
+def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples: int) -> None:
+    """What a robot is to the code; the arrays live as long as the code."""
+    n = len(tables.parents)
+    passing, passed = transfers(recipe, tables.parents, samples)
+    arrays = {
+        "links": tables.blocked(),
+        "parents": np.array(tables.parents, dtype=np.int64),
+        "robot": np.array([*tables.robot, 0.0]),
+        "transfers": np.array(passing, dtype=np.int64),
+        "scratch": _aligned(np.zeros(scratch_bytes(recipe.one_call or recipe, n, 1, samples) // 8)),
+        "tiles": _tiles(recipe, tables, samples),
+        "carries": np.pad(tables.carries.astype(np.uint8), ((0, 0), (0, -n % FEW))),
+    }
+    needed = -(-scratch_bytes(recipe, n, samples, samples, passed) // ALIGNED) * ALIGNED
+    numbers = {"n": n, "chosen": tables.chosen, "batch_bytes": needed, "streamed": STREAMED}
+    for name, array in arrays.items():
+        ctypes.c_int64.from_address(code.address(name)).value = array.ctypes.data
+    for name, number in numbers.items():
+        ctypes.c_int64.from_address(code.address(name)).value = number
+    Extents(ports).tell(code.address("extents"))
+    code.kept = arrays
+
+
+def _tiles(recipe: Recipe, tables: Tables, samples: int) -> Array:
+    if recipe.symmetric:
+        return tables.symmetric_tiles(recipe.pair_size, samples)
+    return tables.tiles(samples) if recipe.products else np.zeros(0)
+
+
+def _operations(recipe: Recipe) -> tuple[Operations, Operations]:
+    """(of a link, of a pair)."""
+    nodes = [tuple(node for _, node in loop.body.outputs) for loop in recipe.stored[0]]
+    counts = [count_operations(group) for group in nodes]
+    link = _sum([*((count, 1) for count in counts), (Operations(trigonometric=2), 1)])
+    sides = [side for product in recipe.products for side in (product.upper, product.lower) if side]
+    terms = sum(SIZES[recipe.pairs[a]] for side in sides for a, _ in side)
+    if recipe.strip is not None:
+        return link, Operations(multiplications=recipe.strip.size, additions=recipe.strip.size - recipe.strip.width)
+    return link, Operations(multiplications=terms, additions=terms - len(sides))
+
+
+def _scaled(counts: Sequence[Operations], links: int, tables: Tables) -> Operations:
+    return _sum([(counts[0], links), (counts[1], int(tables.carries.sum()))])
+
+
+def operations_of(recipe: Recipe, tables: Tables) -> Operations:
+    """Operations of one call for a robot."""
+    return _scaled(_operations(recipe), len(tables.parents), tables)
+
+
+def _sum(parts: Sequence[tuple[Operations, int]]) -> Operations:
+    names = [name for name in Operations.__dataclass_fields__ if name != "offline"]
+    return Operations(*(sum(getattr(count, name) * times for count, times in parts) for name in names))
+
+
+def _noted(note: bytes | None) -> tuple[Operations, Operations] | None:
+    """What a note says of the operations; None if there is none, or none that is sound."""
+    try:
+        link, pair = json.loads(note or b"")
+        return counted(link), counted(pair)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+__all__ = ["SMALLEST", "Tables", "build_looped", "operations_of", "ports_of"]
