@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -262,8 +263,8 @@ def test_many_waypoints_without_a_false_stop(name: str) -> None:
 
 def test_a_polyline_with_a_short_segment_stops_at_its_corners() -> None:
     dyn = compiled("planar2r")
-    legs = [armdyn.point_to_point(a, b, "linear", duration=d) for a, b, d in (
-        ([0.0, 0.0], [1.0, 0.2], 1.0), ([1.0, 0.2], [1.0, 0.2001], 1e-4), ([1.0, 0.2001], [0.5, 0.9], 1.0))]  # fmt: skip
+    ends, times = [[0.0, 0.0], [1.0, 0.2], [1.0, 0.2001], [0.5, 0.9]], [1.0, 1e-4, 1.0]
+    legs = [armdyn.point_to_point(*pair, "linear", duration=d) for pair, d in zip(pairwise(ends), times, strict=True)]
     move = armdyn.time_optimal(legs[0].then(*legs[1:]), dyn, limits={"tau_max": [3000.0, 1500.0]})
     assert len(corners(move.path)) == 4 and armdyn.feasibility(dyn, move, limits={"tau_max": [3000.0, 1500.0]})
 
