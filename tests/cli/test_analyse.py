@@ -17,7 +17,7 @@ ARM = armdyn.compile(armdyn.load("planar3r"))
 
 def test_analyse_prints_draws_and_maps(run: Run, tmp_path: Path) -> None:
     picture = tmp_path / "here.svg"
-    at = ("--at", "30deg,40deg,50deg", "--tau-max", "120,60,20", "--plot", picture)
+    at = ("--at", "30deg,40deg,50deg", "--limits", "tau=120,60,20", "--plot", picture)
     status, text, _ = run("analyse", "planar3r", *at)
     assert status == 0
     expected = float(payload_capability(ARM, np.radians([30, 40, 50]), tau_max=[120, 60, 20]))

@@ -263,11 +263,11 @@ def test_certify(run: Run, columns: int) -> None:
 
 
 def test_certify_json(run: Run) -> None:
-    status, out, _ = run("certify", "planar2r", "--points", "2", "--seed", "7", "--json")
+    status, out, _ = run("certify", "planar2r", "--points", "2", "--json")
     assert status == 0
     record = json.loads(out)
     assert record["holds"] is True
-    assert (record["robot"], record["points"], record["seed"]) == ("planar2r", 2, 7)
+    assert (record["robot"], record["points"], record["seed"]) == ("planar2r", 2, 0)
     assert 0 < record["error_probability"] < 1e-30
     assert all(check["holds"] for check in record["checks"])
     assert {check["formulation"] for check in record["checks"]} >= {"kane", "kronecker", "dalembert"}

@@ -14,7 +14,7 @@ from support.command import Run
 
 def test_prune_proves_and_writes_a_reduced_model(run: Run, tmp_path: Path) -> None:
     file, picture = tmp_path / "reduced.py", tmp_path / "zero.svg"
-    limits = ("--tolerance", "0.4, 0.4, 0.2", "--v-max", 2, "--a-max", 3)
+    limits = ("--tolerance", "0.4, 0.4, 0.2", "--limits", "v=2,a=3")
     status, text, _ = run("prune", "three_link", *limits, "--json", "--out", file, "--plot", picture)
     assert status == 0
     found = json.loads(text)

@@ -66,12 +66,10 @@ def test_a_sweep_resumes_in_its_own_folder(run: Run, tmp_path: Path) -> None:
 ABSURD = {
     "samples": ("sweep", "planar2r", "--vary", "l2=0.2:0.3", "--samples", str(10**18)),
     "values": ("sweep", "planar2r", "--vary", f"l2=0.2:0.3:{10**15}"),
-    "chunk": ("sweep", "planar2r", "--vary", "l2=0.2,0.3", "--chunk", str(-(10**30))),
     "points": ("certify", "planar2r", "--points", str(10**12)),
     "no points": ("certify", "planar2r", "--points", "0"),
     "time step": ("simulate", "pendulum", "--set", "solver.dt=1e-12"),
     "far": ("plan", "planar2r", "--from", "1e308,0", "--to", "1,1"),
-    "map": ("analyse", "planar2r", "--map", "manipulability", "--points", str(10**9)),
 }
 
 
@@ -94,7 +92,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     """Of the output, and of a file."""
     done = armdyn("robots", output="/dev/full")
     assert done.returncode == 2 and "No space left" in done.stderr and "Traceback" not in done.stderr
-    done = armdyn(*PLAN, "--out", "/dev/full", output=os.devnull)
+    done = armdyn("share", "planar2r", "--out", "/dev/full", output=os.devnull)
     assert done.returncode == 2 and "No space left" in done.stderr and "Traceback" not in done.stderr
 
 
@@ -104,4 +102,4 @@ def test_a_defect_is_called_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("armdyn.formats.load", broken)
     status, _, err = run("show", "planar2r")
-    assert status == 3 and "KeyError" in err and "defect of armdyn" in plain(err)
+    assert status == 70 and "KeyError" in err and "defect of armdyn" in plain(err)

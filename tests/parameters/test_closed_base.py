@@ -13,9 +13,9 @@ from armdyn.graph.evaluate import evaluate
 from armdyn.mechanics import closed_chain
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.parameters import BaseParameters, base_parameters, digits, parameter_names
-from armdyn.parameters.base import numeric_rank, stacked_regressor
 from armdyn.robot import Robot
 from support.feature_robots import gripper
+from support.ranks import numeric_rank, stacked_regressor
 
 COUNTS = {"parallelogram": 8, "palletiser": 18, "five_bar": 11, "delta": 39, "stewart": 98}
 """Numeric ranks of the regressor over random closed motions."""
@@ -43,6 +43,30 @@ def test_the_count_is_the_rank_over_closed_motions(name: str) -> None:
     assert base.count < base_parameters(robot.opened).count
     tau, same = torques_of_closed_motions(robot, base)
     assert np.abs(tau - same).max() < 1e-10 * np.abs(tau).max()
+
+
+def test_a_parallelogram_is_counted_exactly() -> None:
+    """With the products that its description gives as zero five groups are left, and their number is proved."""
+    robot = armdyn.load("parallelogram")
+    base = base_parameters(robot, ("inertial",), absent="zeros")
+    places = [parameter_names(robot, ("inertial",)).index(name) for name in base.standard]
+    W = stacked_regressor(robot, ("inertial",))[:, places]
+    assert base.count == 5 == numeric_rank(W) and base.proved
+    tau, same = torques_of_closed_motions(robot, base)
+    assert np.abs(tau - same).max() < 1e-10 * np.abs(tau).max()
+    assert base_parameters(robot).proved and base_parameters(armdyn.load("palletiser")).proved
+    assert not base_parameters(armdyn.load("five_bar")).proved  # its joints follow by square roots
+
+
+def test_equations_of_a_closed_chain_use_its_own_base_parameters() -> None:
+    robot = armdyn.load("parallelogram")
+    equations = armdyn.derive(robot, symbols="base")
+    used = {str(node.value) for node in equations.graph.parameters}
+    assert len([name for name in used if name[:2] in ("XX", "YY", "ZZ", "MX", "MY", "MZ")]) == 5
+    rng = np.random.default_rng(1)
+    q, qd, qdd = rng.uniform(-1, 1, (3, robot.n))
+    expected = armdyn.compile(robot).inverse_dynamics(q, qd, qdd)
+    assert equations.lambdify()(q, qd, qdd) == pytest.approx(expected, rel=1e-11)
 
 
 def test_where_double_precision_cannot_tell() -> None:

@@ -87,7 +87,11 @@ def _body(rng: Rng, end: np.ndarray, size: float) -> Record:
         tensor += part * (c @ c * np.eye(3) - np.outer(c, c))
     com = com + rng.normal(size=3) * 0.1 * radius
     upper = tensor[np.triu_indices(3)]
-    return {"mass": round(mass, 4), "com": [round(float(x), 5) for x in com], "inertia": [float(f"{x:.5g}") for x in upper]}
+    return {
+        "mass": round(mass, 4),
+        "com": [round(float(x), 5) for x in com],
+        "inertia": [float(f"{x:.5g}") for x in upper],
+    }
 
 
 # Slips ---------------------------------------------------------------------------------------------------------------

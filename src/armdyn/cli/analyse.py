@@ -37,7 +37,13 @@ def analyse(
         str | None,
         typer.Option(metavar="Q", help="Configuration, one number per joint as in 0,30deg,-1.2 (default: mid-range)."),
     ] = None,
-    tau_max: parse.TorqueOption = None,
+    limits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help="Torque limits, N m or N, one for all joints or one each, as in tau=120,60,20 (default: the robot's).",
+        ),
+    ] = None,
     map_of: Annotated[
         Quantity | None, typer.Option("--map", metavar="QUANTITY", help="Also map a quantity over the workspace: "
                                       f"{', '.join(Quantity)}.")
@@ -52,8 +58,8 @@ def analyse(
     return analyse(
         robot,
         None if at is None else parse.configuration(at, robot, "--at"),
-        tau_max=None if tau_max is None else parse.numbers(tau_max, robot.n, "--tau-max", single=True),
         map_of=None if map_of is None else map_of.value,
         over=None if over is None else over.replace(",", " ").split(),
         progress=progress,
+        **parse.joint_limits(limits, "tau"),
     )

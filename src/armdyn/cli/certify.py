@@ -19,7 +19,6 @@ def certify(
     robot: Robot,
     progress: Progress,
     points: Annotated[int, typer.Option(min=1, metavar="N", help="Number of random states to check.")] = 3,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random states.")] = 0,
 ) -> Certificate:
     """Certify, in exact arithmetic, that all formulations agree and obey the laws of mechanics.
 
@@ -27,4 +26,4 @@ def certify(
     """
     from armdyn import certify
 
-    return certify(robot, points=points, seed=seed, progress=progress)
+    return certify(robot, points=points, progress=progress)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from armdyn.cli.verb import verb
 
@@ -18,14 +16,11 @@ if TYPE_CHECKING:
 def compare(
     robot: Robot,
     progress: Progress,
-    coriolis: Annotated[
-        bool, typer.Option("--coriolis", help="Also compare Coriolis matrices: skew or not, operations.")
-    ] = False,
 ) -> Result:
-    """Compare all formulations of a robot: agreement, operation counts, computing times.
+    """Compare all formulations of a robot: agreement, operation counts, computing times, Coriolis matrices.
 
     Exit status: 0 they agree, 1 they do not.
     """
     from armdyn import compare
 
-    return compare(robot, coriolis=coriolis, progress=progress)
+    return compare(robot, progress=progress)

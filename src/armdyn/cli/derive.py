@@ -86,7 +86,9 @@ def derive(
             help=f"With latex: a complete document on {', '.join(Paper)} (default: equations only, for one column).",
         ),
     ] = None,
-    wrench: Annotated[bool, typer.Option("--wrench", help="Include a wrench at the tool in tau.")] = False,
+    external: Annotated[
+        bool, typer.Option("--external", help="Include the torques of a wrench that the robot exerts at the tool.")
+    ] = False,
 ) -> Result:  # fmt: skip
     """Derive the equations of motion in explicit form: M, C, g and, where the robot has them, springs and friction.
 
@@ -95,7 +97,7 @@ def derive(
     """
     from armdyn import derive
 
-    equations = derive(robot, by, symbols=symbols.value, wrench=wrench, progress=progress)
+    equations = derive(robot, by, symbols=symbols.value, wrench=external, progress=progress)
     return equations.document(
         None if format is None else format.value,
         entries=tuple(entry or ()),

@@ -31,8 +31,6 @@ def explain(
     tolerance: Annotated[
         float, typer.Option(metavar="T", help="Relative difference of torques up to which the models are equal.")
     ] = 1e-7,
-    samples: Annotated[int, typer.Option(metavar="N", min=1, help="Number of random states.")] = 40,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random states.")] = 0,
 ) -> Explanation:
     """Explain why two models of a robot give different torques.
 
@@ -42,4 +40,4 @@ def explain(
     """
     from armdyn import explain
 
-    return explain(first, second, tolerance=tolerance, samples=samples, seed=seed, progress=progress)
+    return explain(first, second, tolerance=tolerance, progress=progress)

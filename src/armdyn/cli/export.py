@@ -21,6 +21,7 @@ class Language(StrEnum):
     """Target languages."""
 
     c = "c"
+    c_float32 = "c-float32"
     cpp = "cpp"
     matlab = "matlab"
     wasm = "wasm"
@@ -36,7 +37,7 @@ def here(options: Mapping[str, Any]) -> Path:
 @verb(out=Writes("Folder for the files, created if necessary (default: this one).", folder=True, default=here))
 def export(
     robot: Robot,
-    to: Annotated[Language, typer.Option("--to", help="Language of the code.")] = Language.c,
+    to: Annotated[Language, typer.Option("--to", metavar="LANGUAGE", help=f"{', '.join(Language)}.")] = Language.c,
     functions: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Functions, separated by commas, or `all`.")
     ] = None,
@@ -56,7 +57,6 @@ def export(
             show_default=False,
         ),
     ] = None,
-    float32: Annotated[bool, typer.Option("--float32", help="C: numbers of 32 bits.")] = False,
 ) -> Result:
     """Export a robot's dynamics as code: C, C++, MATLAB and Octave, WebAssembly, FMU, Python.
 
@@ -72,10 +72,10 @@ def export(
 
     return export(
         robot,
-        to.value,
+        to.value.removesuffix("-float32"),
         None if functions is None else parse.words(functions),
         prefix,
         parameters=parameters,
         loops=loops,
-        real="float" if float32 else "double",
+        real="float" if to is Language.c_float32 else "double",
     )

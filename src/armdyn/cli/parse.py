@@ -54,10 +54,11 @@ def load_keys(ctx: typer.Context, incomplete: str) -> list[str]:
     done, comma, last = incomplete.rpartition(",")
     key, equals, _ = last.partition("=")
     known = [f"{name}=" for name in LOAD_KEYS]
-    if equals and key in LOAD_KEYS and "robot" in ctx.params:
+    name = ctx.params.get("robot") or next(iter(ctx.args), None)
+    if equals and key in LOAD_KEYS and name is not None:
         from armdyn import load
 
-        robot = load(ctx.params["robot"])
+        robot = load(name)
         bodies = [joint.body.name for joint in robot.tree]
         values = {"tip": bodies, "base": bodies, "lock": [f"{joint.name}=" for joint in robot.joints],
                   "without": [*robot.features, "friction", "rotors", "gravity"]}  # fmt: skip
@@ -113,7 +114,9 @@ def print_logger_template(asked: bool) -> None:
 LoggerOption = Annotated[
     Path | None,
     typer.Option(
-        "--format", metavar="FORMAT", help="TOML file of the logger: columns, units, gears, efforts (--print-template)."
+        "--format",
+        metavar="FORMAT",
+        help="TOML file of the logger: columns, units, gears, efforts; `armdyn identify --print-template` prints one.",
     ),
 ]
 LoggerTemplateOption = Annotated[
@@ -148,18 +151,6 @@ IncludeOption = Annotated[
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-VelocityOption = Annotated[
-    str | None,
-    typer.Option(metavar="V", help="Velocity limits, one for all joints or one each (default: the robot's)."),
-]
-AccelerationOption = Annotated[
-    str | None,
-    typer.Option(metavar="A", help="Acceleration limits, one for all joints or one each (default: the robot's)."),
-]
-TorqueOption = Annotated[
-    str | None,
-    typer.Option(metavar="T", help="Torque limits in N m or N, one for all joints or one each (default: the robot's)."),
-]
 LimitsOption = Annotated[
     str | None,
     typer.Option(
@@ -238,7 +229,7 @@ JOINT_LIMITS = {
 TOOL_LIMITS = {"tool_v": "v_max", "tool_a": "a_max", "tool_w": "w_max", "tool_wd": "wd_max"}
 
 
-def limits_by_name(text: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+def limits_by_name(text: str | None) -> tuple[Any, Any]:
     """`"v=1,tau=6,87,tool_v=0.2"` as limits of the joints and of the tool, as the functions of motion take them."""
     given: dict[str, list[Any]] = {}
     name = ""
@@ -253,6 +244,16 @@ def limits_by_name(text: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
     joints, tool = ({known[name]: value for name, value in values.items() if name in known}
                     for known in (JOINT_LIMITS, TOOL_LIMITS))  # fmt: skip
     return joints, tool
+
+
+def joint_limits(text: str | None, *names: str) -> dict[str, Any]:
+    """`"v=1,a=4"` as {"v_max": 1.0, "a_max": 4.0}; other limits than those named do not matter here."""
+    given: dict[str, Any] = limits_by_name(text)[0]
+    known = [JOINT_LIMITS[name] for name in names]
+    for name in given:
+        if name not in known:
+            raise unknown_name("limit", name.removesuffix("_max"), names, where="--limits")
+    return given
 
 
 def payload(text: str | None) -> tuple[float, list[float]]:

@@ -32,7 +32,6 @@ def payload(
         float | None,
         typer.Option(metavar="KG", help="The payload's mass is known: find the gain of the torques instead."),
     ] = None,
-    print_template: parse.LoggerTemplateOption = False,
 ) -> Result:
     """Identify the payload of a robot, mass, centre and inertia with error bars, from two logs."""
     from armdyn import payload

@@ -28,12 +28,18 @@ def prune(
             metavar="T", help="Largest torque error: 1% of the torque limits, or N m, one for all or one each."
         ),
     ] = "1%",
-    v_max: parse.VelocityOption = None,
-    a_max: parse.AccelerationOption = None,
+    limits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help="Velocities v and accelerations a for which the bound holds, one for all joints or one each, as in "
+            "v=1,a=4 (default: the robot's limits).",
+        ),
+    ] = None,
 ) -> Result:
     """Simplify the torque equations, with a proven error bound.
 
-    The bound holds for all positions within the joint limits and all velocities and accelerations within V and A.
+    The bound holds for all positions within the joint limits and all velocities and accelerations within the limits.
     Friction is not included.
     """
     from armdyn import prune
@@ -41,7 +47,6 @@ def prune(
     return prune(
         robot,
         tolerance if tolerance.strip().endswith("%") else parse.limits(tolerance, robot.n, "--tolerance"),
-        v_max=None if v_max is None else parse.limits(v_max, robot.n, "--v-max"),
-        a_max=None if a_max is None else parse.limits(a_max, robot.n, "--a-max"),
         progress=progress,
+        **parse.joint_limits(limits, "v", "a"),
     )

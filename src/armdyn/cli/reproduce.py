@@ -29,9 +29,6 @@ def reproduce(
     source: Annotated[
         str, typer.Argument(metavar="AUTHOR", help=f"{', '.join(AUTHORS)}.", autocompletion=completing(AUTHORS))
     ] = "all",
-    full: Annotated[
-        bool, typer.Option("--full", help="Also measure what takes minutes (El Baji table 3 simplified by SymPy).")
-    ] = False,
 ) -> Result:
     """Reproduce the tables, figures and worked examples of the source texts, and compare them with the print.
 
@@ -48,8 +45,9 @@ def reproduce(
 
     Verdicts: same; formula same, data chosen (the text does not give all data); corrected (an erratum explains the
     difference); not confirmed (a claim of the text did not hold here); no print to compare; unexplained.
-    Exit status: 0 nothing is unexplained, 1 something is.
+    Exit status: 0 nothing is unexplained, 1 something is. What takes minutes (El Baji table 3 simplified by SymPy) is
+    shown as it was recorded; armdyn.reproduce(full=True) measures it anew.
     """
     from armdyn import reproduce
 
-    return reproduce(source, full=full, progress=progress)
+    return reproduce(source, progress=progress)

@@ -26,7 +26,6 @@ def stiffness(
         float, typer.Option(metavar="S", help="Time by which torques act later than their stamps say, s.")
     ] = 0.0,
     format: parse.LoggerOption = None,
-    print_template: parse.LoggerTemplateOption = False,
 ) -> Result:
     """Identify stiffness, damping, rotor inertia and motor friction of elastic joints.
 

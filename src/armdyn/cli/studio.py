@@ -18,7 +18,6 @@ def studio(
     robot: Robot,
     port: Annotated[int, typer.Option(help="Port on this machine; 0 chooses a free one.", min=0, max=65535)] = 0,
     browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
-    dark: Annotated[bool, typer.Option("--dark", help="Dark colours.")] = False,
 ) -> Result:
     """Open a robot in the browser: look at it, move it, plan and simulate motions, read its equations.
 
@@ -27,4 +26,4 @@ def studio(
     """
     from armdyn import studio
 
-    return studio(robot, port, dark=dark, browser=browser)
+    return studio(robot, port, browser=browser)

@@ -40,8 +40,6 @@ def sweep(
     scheduler: Annotated[
         str | None, typer.Option(metavar="WHERE", help="Address of a Dask scheduler, or a number of processes.")
     ] = None,
-    chunk: Annotated[int, typer.Option(metavar="N", help="Variants per chunk.")] = 64,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random variants.")] = 0,
 ) -> Sweep | str:
     """Compare design variants: vary masses, lengths, friction or payload; measure torques, reach, inertia.
 
@@ -55,7 +53,7 @@ def sweep(
         return "\n".join(f"{name:<16} {known.title}{f', {known.unit}' if known.unit else ''}"
                          for name, known in MEASURES.items())  # fmt: skip
     where: Any = int(scheduler) if scheduler is not None and scheduler.isdigit() else scheduler
-    return sweep(robot, dict(_values(text) for text in vary), measures=measure, samples=samples, seed=seed, chunk=chunk,
+    return sweep(robot, dict(_values(text) for text in vary), measures=measure, samples=samples,
                  folder=folder, scheduler=where, progress=progress)  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from armdyn.algebra import Mat3, Vec3
 from armdyn.equations.coriolis_comparison import CoriolisMatrix, coriolis_matrices, coriolis_section
 from armdyn.equations.derivation import must_move, symbolic_robot
 from armdyn.equations.projection import projected, torques_of
+from armdyn.errors import FeatureError
 from armdyn.graph import Operations, span, trace
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
@@ -95,7 +96,7 @@ class Comparison(Result):
     joints: int
     rows: tuple[Row, ...]
     coriolis: tuple[CoriolisMatrix, ...] = ()
-    """The Coriolis matrices, if they were asked for."""
+    """The Coriolis matrices; none for robots that they do not cover."""
 
     @property
     def agrees(self) -> bool:
@@ -177,14 +178,14 @@ def compare(
     robot: Robot,
     *,
     formulations: Sequence[Formulation] = FORMULATIONS,
-    coriolis: bool = False,
     samples: int = 3,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
     """Inverse dynamics by every formulation: agreement, operation counts, times to trace and to evaluate.
 
-    coriolis: compare the Coriolis matrices of the literature too; see `coriolis_matrices`.
+    The Coriolis matrices of the literature are compared too, for the robots that they cover: see `coriolis_matrices`.
+
     samples, seed: random states, in floats.
     """
     must_move(robot)
@@ -199,7 +200,14 @@ def compare(
         if progress:
             progress(entry.name, k / len(giving))
         rows.append(_row(entry, robot, states, reference))
-    return Comparison(robot.name, robot.n, tuple(rows), coriolis_matrices(robot) if coriolis else ())
+    return Comparison(robot.name, robot.n, tuple(rows), _coriolis(robot))
+
+
+def _coriolis(robot: Robot) -> tuple[CoriolisMatrix, ...]:
+    try:
+        return coriolis_matrices(robot)
+    except FeatureError:
+        return ()
 
 
 def _row(entry: Formulation, robot: Robot, states: Any, reference: Sequence[Any]) -> Row:

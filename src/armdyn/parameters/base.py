@@ -9,7 +9,6 @@ What rules do not know (closed loops, unusual rotors) is found by elimination in
 from __future__ import annotations
 
 import math
-import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,10 +20,11 @@ import numpy as np
 from armdyn.algebra import Inertia, Scalar, ops
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.graph import Node, closed_form, constant, ordered, symbol, text
-from armdyn.mechanics.dependent_joints import dependent_joints
+from armdyn.mechanics.closed_chain import ClosedMotion
+from armdyn.mechanics.dependent_joints import DependentJoints, dependent_joints
 from armdyn.parameters import digits
 from armdyn.parameters.grouping import Loads, regroup
-from armdyn.parameters.regressor import regressor
+from armdyn.parameters.regressor import projected, regressor
 from armdyn.parameters.standard import (
     INERTIAL,
     StandardParameters,
@@ -47,8 +47,6 @@ RANK_THRESHOLD = 1e-9
 Dependent columns leave 1e-15 times the square root of the size; independent ones of the arms and random robots tried
 leave more than 1e-5."""
 
-SPREAD = 0.4
-"""How far from the assembly closed motions go, rad (prismatic joints: tenths of the longest link)."""
 
 MORE_STATES = 8
 """States beyond those that give as many rows as there are columns."""
@@ -230,6 +228,8 @@ def base_parameters(
     proved = not robot.constrained and _exact_rank(numeric, include, known, enough=len(kept)) == len(kept)
     if not proved:
         kept, matrix, groups = _reduced(numeric, include, names, kept, matrix, groups)
+        # Asked for one group more than there are, the proof ends when no further state adds one.
+        proved = _closes_exactly(numeric) and _exact_rank(numeric, include, known, enough=len(kept) + 1) == len(kept)
     titles = [_title(name, row, known) for name, row in zip(kept, matrix, strict=True)]
     columns = _independent_columns(matrix, known, kept)
     return BaseParameters(
@@ -324,6 +324,15 @@ def _written(values: Sequence[Scalar]) -> list[Node]:
 # By rank ------------------------------------------------------------------------------------------------------------
 
 
+def _closes_exactly(robot: Robot) -> bool:
+    """Whether dependent joints follow at whole rates with quarter turns between, so that rational angles stay such."""
+    if not robot.constrained or dependent_joints(robot).stages:
+        return False
+    laws = dependent_joints(robot).linear.values()
+    whole = all(float(rate).is_integer() for law in laws for rate in law.rates)
+    return whole and all(law.constant == 0 or law.constant in ops.QUARTER_TURNS for law in laws)
+
+
 def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], enough: int) -> int:
     """Rank of the regressor over states, exactly, of the robot with its numbers and angles made rational.
 
@@ -331,6 +340,7 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
     until `enough` is reached, or long after more could help. Friction columns change sign with qd and no other column
     does, so they are always independent: of one another too, motors that one joint turns being grouped with it. So are
     those of springs, the only ones that grow with an angle or with the position of their own prismatic joint at rest.
+    Of closed chains, only those that close exactly can be counted (`_closes_exactly`).
     """
     from flint import fmpq, nmod_mat  # loaded on first use, to keep the start of the library quick
 
@@ -339,6 +349,8 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
 
     prime = 2**61 - 1
     view = exact(robot.without("springs"))
+    chain = DependentJoints(view, dependent_joints(robot)) if robot.constrained else None
+    links = [view.opened.links[k] for k in chain.independent] if chain else view.links
     families = tuple(family for family in include if family not in ("friction", "motor"))
     names = parameter_names(view, families)
     counted = set(known) - {own for own, _ in _absorbed(robot, known)}
@@ -356,36 +368,16 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
     rank, states = 0, 0
     while rank + apart < enough and states * robot.n < 4 * len(names) + 40:
         for _ in range(max(4, math.ceil(0.4 * len(names) / max(robot.n, 1)))):
-            q = [RationalAngle(x) if link.revolute else x for link, x in zip(view.links, draw(robot.n), strict=True)]
-            Y = regressor(view, q, draw(robot.n), draw(robot.n), families)
+            q = [RationalAngle(x) if link.revolute else x for link, x in zip(links, draw(robot.n), strict=True)]
+            qd, qdd = draw(robot.n), draw(robot.n)
+            if chain is None:
+                Y = regressor(view, q, qd, qdd, families)
+            else:
+                Y = projected(view.opened, ClosedMotion(chain, {"q": q, "qd": qd, "qdd": qdd}), families)
             rows += [[residue(row[i]) for i in chosen] for row in Y]
             states += 1
         rank = nmod_mat(len(rows), len(chosen), [x for row in rows for x in row], prime).rank() if chosen else 0
     return rank + apart
-
-
-def stacked_regressor(robot: Robot, include: Iterable[str], states: int | None = None, seed: int = 0) -> Array:
-    """(states n, p) regressors over random states, one below the other; of a closed chain at closed motions."""
-    names = parameter_names(robot, include)
-    count = states or (1 if robot.constrained else 2) * len(names) // max(robot.n, 1) + 10
-    rng = np.random.default_rng(seed)
-    q, qd, qdd = rng.uniform(-1, 1, (3, count, robot.n)) * np.array([np.pi, 3, 10])[:, None, None]
-    near = None
-    if robot.constrained:
-        chain = dependent_joints(robot)
-        near = np.array(chain.drawn(random.Random(seed), count, SPREAD))
-        q = near[:, chain.independent]
-    return np.reshape(regressor(robot, q, qd, qdd, include, near), (count * robot.n, len(names)))
-
-
-def numeric_rank(W: Array) -> int:
-    """Number of independent columns, by singular values of the matrix with its columns scaled to length 1."""
-    length = np.linalg.norm(W, axis=0)
-    scaled = W[:, length > RANK_THRESHOLD * max(length.max(initial=0.0), 1e-300)]
-    if not scaled.size:
-        return 0
-    singular = np.linalg.svd(scaled / np.linalg.norm(scaled, axis=0), compute_uv=False)
-    return int((singular > RANK_THRESHOLD * singular[0]).sum())
 
 
 def _reduced(
@@ -429,4 +421,4 @@ def _independent_columns(matrix: Array, known: Sequence[str], kept: Sequence[str
     return tuple(sorted(chosen, key=known.index))
 
 
-__all__ = ["BaseParameters", "base_parameters", "numeric_rank", "stacked_regressor"]
+__all__ = ["BaseParameters", "base_parameters"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,14 @@ def _configurations(
         return
     plain = dependent_joints(robot)
     chain = DependentJoints(view, plain)
+    chain.linear = {k: replace(law, constant=_in_digits(law.constant)) for k, law in chain.linear.items()}
     for place in plain.drawn(draws, count, SPREAD):
         yield chain.refined([arb(place[k]) for k in chain.independent], list(map(arb, place)), STEPS), chain
+
+
+def _in_digits(angle: Any) -> Any:
+    """A constant of a loop in all digits: as a double, a quarter turn has only sixteen of pi."""
+    return arb.pi() * QUARTER_TURNS[angle] / 2 if isinstance(angle, float) and angle in QUARTER_TURNS else angle
 
 
 def dependencies(rows: Sequence[Sequence[Any]], tolerance: float = ZERO) -> tuple[list[int], list[int], Array]:

@@ -28,11 +28,6 @@ def to_pinocchio(robot: Robot, q: ArrayLike) -> Floats:
     return _reordered(robot, q, (1, 2, 3, 0))
 
 
-def from_pinocchio(robot: Robot, q: ArrayLike) -> Floats:
-    """Positions, (..., nq), from those with the quaternions in Pinocchio's order."""
-    return _reordered(robot, q, (3, 0, 1, 2))
-
-
 def to_mujoco(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Motion:
     """(qpos, qvel, qacc) of a motion: (..., nq), (..., n), (..., n)."""
     position, rate, acceleration = _motion(robot, q, qd, qdd)
@@ -96,4 +91,4 @@ def _linear(span: Span) -> slice:
     return slice(span.joint, span.joint + 3)
 
 
-__all__ = ["forces_from_mujoco", "forces_to_mujoco", "from_mujoco", "from_pinocchio", "to_mujoco", "to_pinocchio"]
+__all__ = ["forces_from_mujoco", "forces_to_mujoco", "from_mujoco", "to_mujoco", "to_pinocchio"]

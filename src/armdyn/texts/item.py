@@ -112,7 +112,7 @@ class Outcome:
     @property
     def agreement(self) -> str:
         """How many comparisons and claims hold, as in "3 of 4"."""
-        held = [bool(check.holds) for check in (*self.checks, *self.claims)]
+        held = [bool(check.holds) for check in self.checks] + [bool(claim.holds) for claim in self.claims]
         return f"{sum(held)} of {len(held)}"
 
     @property

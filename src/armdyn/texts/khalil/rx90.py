@@ -71,9 +71,7 @@ def meanings(robot: Robot, q: Any, qd: Any, qdd: Any, tip: Any) -> dict[str, flo
         R, P = link.pose(q[j])
         w, wd, body = full.w[j], full.wd[j], link.inertia
         U = rate_matrix(w, wd)
-        before = (
-            free.a[j - 1] + rate_matrix(full.w[j - 1], full.wd[j - 1]) @ P if j else -1 * model.gravity
-        )
+        before = free.a[j - 1] + rate_matrix(full.w[j - 1], full.wd[j - 1]) @ P if j else -1 * model.gravity
         XX, _, _, _, _, ZZ = body.tensor.upper()
         vectors = {
             "WI": w, "W": w, "WP": wd, "VSP": before, "VP": full.a[j], "F": U @ body.moment,
