@@ -5,7 +5,7 @@ equations    derive, certify, compare, formulations, mechanics
 code         compile, Dynamics, codegen, casadi, jax, torch
 motion       evaluate, plan, point_to_point, via_points, scale_to_torque, time_optimal, inverse_kinematics
 control      ComputedTorque, PDGravity, PID, Impedance, analyse_gains
-simulation   simulate, Plant, Sensors, Solver, monte_carlo
+simulation   simulate, Experiment, Plant, Sensors, Solver, monte_carlo
 parameters   base_parameters, excite, read_log, identify
 design       analysis, prune, sizing, largest_payload, shortest_cycle, sweep
 view         view, torque_breakdown, ProgressBar

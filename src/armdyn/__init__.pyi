@@ -79,6 +79,7 @@ from armdyn.texts import reproduce as reproduce
 from armdyn.webpage import share as share
 from armdyn.webpage import view as view
 from armdyn.simulation import Actuation as Actuation
+from armdyn.simulation import Experiment as Experiment
 from armdyn.simulation import Plant as Plant
 from armdyn.simulation import Run as Run
 from armdyn.simulation import Sensors as Sensors

@@ -333,3 +333,43 @@ def test_many_findings_of_one_rule_share_a_row() -> None:
     assert len(many) == 1
     what = "Its mass is 8 kg. There are 9 findings of this kind; this is the largest."
     assert many[0][1:4] == ("'b8', 'b0', 'b1' and 6 more", what, "8 kg")
+
+
+def test_limits_that_motors_give_are_not_missing() -> None:
+    record = healthy()
+    for row in record["joint"]:
+        row["limits"] = {"lower": -2.0, "upper": 2.0}
+        row["motor"] = {"torque": 1.0, "speed": 300.0}
+    assert "missing-limits" not in findings(record)
+
+
+def test_a_joint_called_base_is_refused_in_words() -> None:
+    record = healthy()
+    record["joint"][0].update(name="base", link="base")
+    with pytest.raises(armdyn.ArmdynError, match="two bodies are called 'base'"):
+        robot_from_record(record)
+
+
+def test_a_tool_frame_with_a_trifling_tensor_is_no_suspicion() -> None:
+    record = healthy()
+    frame = {
+        "name": "tool_frame",
+        "type": "fixed",
+        "link": "tool",
+        "a": 0.05,
+        "mass": 0,
+        "inertia": [1e-9, 0, 0, 1e-9, 0, 1e-9],
+    }
+    record["joint"].append(frame)
+    assert findings(record)["inertia-without-mass"].severity == "note"
+
+
+def test_load_warns_in_one_line(tmp_path: Any) -> None:
+    record = healthy()
+    first(mass=-4.0)(record)
+    last(mass=-2.0)(record)
+    path = robot_from_record(record).save(tmp_path / "broken.toml")
+    with pytest.warns(armdyn.ModelWarning) as caught:
+        armdyn.load(path)
+    (warning,) = caught
+    assert "-4 kg" in str(warning.message) and "-2 kg" in str(warning.message)

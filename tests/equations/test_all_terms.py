@@ -93,7 +93,7 @@ def test_every_format_says_what_is_included(wrench: bool) -> None:
             equations.program(),
             equations.latex(),
             equations.markdown(),
-            equations.latex_document(),
+            equations.document(paper="a4").source,
         ]
         for text in texts:
             flat = " ".join(text.replace("\n%", "").replace("\\_", "_").split()).lower()

@@ -41,7 +41,7 @@ def overfull(log: str) -> list[str]:
 @pytest.mark.parametrize(("name", "on", "columns"), [*(("planar3r", *page) for page in PAGES), *PUMA])
 def test_documents_have_no_overfull_boxes(name: str, on: str, columns: int, tmp_path: Path) -> None:
     equations = armdyn.derive(armdyn.load(name))
-    text = equations.latex_document(on=on, columns=columns)
+    text = equations.document(paper=on, columns=columns).source
     log = typeset(text, tmp_path)
     assert not overfull(log)
     entries = sum(len(block.entries) for block in typesetting.matrices(equations))
@@ -96,7 +96,7 @@ def test_a_single_product_is_broken_between_factors() -> None:
 
 
 def test_abbreviations_and_parameters_are_listed() -> None:
-    text = armdyn.derive(armdyn.load("planar3r")).latex_document()
+    text = armdyn.derive(armdyn.load("planar3r")).document(paper="a4").source
     assert r"$c_{23} = \cos(q_{2} + q_{3})$" in text and r"$s_{3} = \sin q_{3}$" in text
     assert "$m_{l1} = 6$" in text and r"\cos q_{1}$" in text
     assert r"c_{3}" in text.split("Abbreviations")[0]

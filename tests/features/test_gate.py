@@ -44,6 +44,7 @@ DESCRIPTIONS = {
     "parameters.with_links": "edits",
     "parameters.with_standard_parameters": "edits",
     "simulation.Plant": "holds the arguments of simulate",
+    "simulation.studies.run_experiment": "calls simulate, which is gated",
     "simulation.studies.scaled_masses": "edits",
     "sweeps.varied": "edits",
     "kinematics.closed_form": "recognises a geometry",
@@ -198,5 +199,5 @@ def test_exported_code_says_what_its_model_includes() -> None:
 def test_derived_equations_say_what_their_model_includes() -> None:
     equations = armdyn.derive(ROBOTS["springs"]().without("gravity"))
     line = "includes rigid bodies, springs; left out on request: gravity"
-    assert line in equations.markdown() and line in equations.latex_document()
+    assert line in equations.markdown() and line in equations.document(paper="a4").source
     assert typesetting.record(equations)["model"][0] == f"model: {line}"

@@ -16,7 +16,6 @@ from armdyn import catalog
 from armdyn.algebra import CentralInertia, Inertia, Mat3, Vec3
 from armdyn.errors import FeatureError, NotApplicable, RobotError
 from armdyn.formats import urdf
-from armdyn.formats.expressible import saved_with_all
 from armdyn.mechanics import newton_euler
 from armdyn.robot import (
     Body,
@@ -233,10 +232,6 @@ def test_what_changes_the_torques_is_refused_by_name(feature: str, tmp_path: Pat
     assert not (tmp_path / "robot.urdf").exists()
     again = armdyn.load(robot.without(feature).save(tmp_path / "robot.urdf"))
     assert [joint.name for joint in again.joints] == [joint.name for joint in robot.opened.joints]
-    saved = saved_with_all(robot, tmp_path / "other.urdf")
-    assert saved.left_out == (feature,) and saved.complete == tmp_path / "other.toml"
-    if feature != "loops":  # its passive joints are not marked
-        assert armdyn.load(tmp_path / "other.toml").features == robot.features
 
 
 def test_first_moments_without_mass_are_refused() -> None:

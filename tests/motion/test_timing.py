@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 
 import armdyn
 from armdyn.motion import Infeasible
+from armdyn.motion.path import corners
 from armdyn.motion.timed_path import TimingStatus
 from motion.arms import compiled, slider, waypoints
 from support.limits import FULL
@@ -243,3 +247,48 @@ def test_refusals_say_why() -> None:
         armdyn.time_optimal(armdyn.trajectory.hold([0.0, 0.0], 1.0), dyn, limits={"tau_max": 1e4})
     with pytest.raises(armdyn.ArmdynError, match="points 1 and 2 are the same"):
         armdyn.time_optimal([[0.0, 0.0], [0.0, 0.0]], dyn, limits={"tau_max": 1e4})
+
+
+@pytest.mark.parametrize("name", ["ur5", "panda"])
+def test_many_waypoints_without_a_false_stop(name: str) -> None:
+    """A spline through 150 points has no corners: the robot stops nowhere on its way, and keeps its limits."""
+    dyn, points = compiled(name), waypoints(name, 4, 150)
+    move = armdyn.time_optimal(points, dyn)
+    assert len(corners(move.path)) == 2
+    speed = np.linalg.norm(move(np.linspace(0.01, 0.99, 20_001) * move.duration, 1), axis=1)
+    assert speed.min() > 1e-3 * speed.max()
+    use = armdyn.feasibility(dyn, move, dt=move.duration / 40_000).use
+    assert max(use[quantity].max() for quantity in ("velocity", "acceleration", "torque")) < 1 + 3e-4
+
+
+def test_a_polyline_with_a_short_segment_stops_at_its_corners() -> None:
+    dyn = compiled("planar2r")
+    ends, times = [[0.0, 0.0], [1.0, 0.2], [1.0, 0.2001], [0.5, 0.9]], [1.0, 1e-4, 1.0]
+    legs = [armdyn.point_to_point(*pair, "linear", duration=d) for pair, d in zip(pairwise(ends), times, strict=True)]
+    move = armdyn.time_optimal(legs[0].then(*legs[1:]), dyn, limits={"tau_max": [3000.0, 1500.0]})
+    assert len(corners(move.path)) == 4 and armdyn.feasibility(dyn, move, limits={"tau_max": [3000.0, 1500.0]})
+
+
+@pytest.mark.parametrize(("name", "seed", "points"), [("panda", 5, 20), ("puma560", 2, 60)])
+def test_one_bad_cell_does_not_slow_the_whole_motion(name: str, seed: int, points: int) -> None:
+    """On a coarse grid the motion takes little longer than on a fine one, and keeps its limits all the same."""
+    dyn, path = compiled(name), waypoints(name, seed, 6)
+    coarse, fine = (armdyn.time_optimal(path, dyn, points=count) for count in (points, 3000))
+    assert 1 - 1e-4 < coarse.duration / fine.duration < 1.02
+    use = armdyn.feasibility(dyn, coarse, dt=coarse.duration / 20_000).use
+    assert max(use[quantity].max() for quantity in ("velocity", "acceleration", "torque")) < 1 + 3e-4
+
+
+@pytest.mark.parametrize(("timing", "share"), [("scaled", 0.999), ("optimal", 0.996)])
+def test_feasibility_accepts_what_timing_gives_and_refuses_it_with_lower_limits(timing: Any, share: float) -> None:
+    """A time-optimal motion may be slowed by a thousandth as a whole, so its torques by two."""
+    for seed in range(30 if FULL else 6):
+        name = ("ur5", "panda", "puma560")[seed % 3]
+        dyn, points = compiled(name), waypoints(name, 50 + seed, 2 + seed % 4)
+        profile = "quintic" if seed % 2 else None
+        found = armdyn.plan(dyn, points, timing=timing, profile=profile)
+        assert found.fine, str(found)
+        known = found.verdict.limits
+        names = {"v_max": known.velocity, "a_max": known.acceleration, "tau_max": known.tau_max}
+        lower: Any = {name: share * limit for name, limit in names.items()}
+        assert not armdyn.feasibility(dyn, found.motion, limits=lower)

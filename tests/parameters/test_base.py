@@ -14,10 +14,10 @@ from armdyn.errors import ShapeError, UnknownName
 from armdyn.graph import identical, symbols, text, trace
 from armdyn.mechanics import newton_euler
 from armdyn.parameters import base_parameters, regressor, standard_parameters
-from armdyn.parameters.base import numeric_rank, stacked_regressor
 from armdyn.robot import Robot
 from support import pinocchio_model
 from support.laws import assert_close
+from support.ranks import numeric_rank, stacked_regressor
 
 INERTIAL = ("inertial",)
 WITH_ROTORS = ("inertial", "rotor")

@@ -13,9 +13,9 @@ from armdyn.graph.evaluate import evaluate
 from armdyn.mechanics import closed_chain
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.parameters import BaseParameters, base_parameters, digits, parameter_names
-from armdyn.parameters.base import numeric_rank, stacked_regressor
 from armdyn.robot import Robot
 from support.feature_robots import gripper
+from support.ranks import numeric_rank, stacked_regressor
 
 COUNTS = {"parallelogram": 8, "palletiser": 18, "five_bar": 11, "delta": 39, "stewart": 98}
 """Numeric ranks of the regressor over random closed motions."""

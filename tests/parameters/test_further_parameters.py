@@ -20,11 +20,11 @@ from armdyn.parameters import (
     with_links,
     with_standard_parameters,
 )
-from armdyn.parameters.base import numeric_rank, stacked_regressor
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
 from armdyn.robot.parts import Motor
 from support.feature_robots import LINK, arm
+from support.ranks import numeric_rank, stacked_regressor
 
 SLIDING = LINK | {"type": "prismatic", "spring": {"stiffness": 80.0, "rest": 0.1}}
 

@@ -30,6 +30,7 @@ import numpy as np
 
 import armdyn
 from armdyn.doctor import Explanation, explain
+from armdyn.doctor.sides import side_of
 from armdyn.doctor.variant import random_states
 from armdyn.errors import ArmdynError, FeatureError, NotApplicable
 from armdyn.formats import read
@@ -137,7 +138,7 @@ def visible(fault: Fault, source: Path, target: Path, rng: Rng) -> Path | None:
 
 def apart(first: Path, second: Path) -> float:
     """Rms difference of the torques of two files as a part of the torques."""
-    a, b = quietly(view, first), quietly(view, second)
+    a, b = quietly(side_of, first), quietly(side_of, second)
     if a.robot.n != b.robot.n:
         return math.inf
     states = random_states(a.robot, 20)

@@ -217,3 +217,8 @@ def test_positions_that_numbers_do_not_resolve() -> None:
             point_to_point(*ends, v_max=1.0)
     with pytest.raises(ArmdynError, match="at most 1e\\+07 samples"):
         point_to_point([0.0], [1.0], duration=1.0).sample(1e-12)
+
+
+def test_times_in_the_place_of_the_kind_are_an_error_that_says_so() -> None:
+    with pytest.raises(ArmdynError, match="times="):
+        via_points([[0.0], [1.0], [0.5]], np.array([0.0, 1.0, 2.0]))  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FORM = "one number per joint as in 0,30deg,-1.2"
 
 
-@verb(out=Writes("Write everything, one row per state, in SI units (.csv).", (".csv",)))
+@verb(out=Writes("Write everything, one row per state, in SI units (.csv)."))
 def evaluate(
     robot: Robot,
     at: Annotated[

@@ -31,7 +31,7 @@ PANELS = {
 
 
 @verb(
-    out=Writes("Write the motion as samples of t, q, qd, qdd, tau (.csv).", (".csv",)),
+    out=Writes("Write the motion as samples of t, q, qd, qdd, tau (.csv)."),
     plot=figure("positions, velocities, accelerations and torques"),
     panels=PANELS,
 )

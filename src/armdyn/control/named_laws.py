@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, replace
+from importlib import import_module
 from inspect import signature
 from typing import Any, NamedTuple, cast
 
-from armdyn.control.adaptive import SlotineLi
 from armdyn.control.base import Law
-from armdyn.control.computed_torque import ComputedTorque, Feedforward, NoControl
-from armdyn.control.elastic_pd import ElasticPD
-from armdyn.control.open_loop import TorqueTable, read_torques
-from armdyn.control.pid import PID, PDGravity
-from armdyn.control.robust import RobustPassivity, SlidingMode
-from armdyn.control.task_space import Admittance, Impedance, OperationalSpace, ResolvedAcceleration, TaskLaw, TaskPID
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
-from armdyn.kinematics.task_rows import ROWS, own_rows
 
 MODEL = ("dyn", "n")
 """Fields of laws that hold their model, or its number of joints, rather than a gain."""
@@ -33,13 +26,24 @@ NOT_DESIGNED = {
 class NamedLaw(NamedTuple):
     """How a law is built.
 
-    kind:   the class; its fields are gains.
-    design: function of the model and of further gains that finds those the class cannot do without (default: none,
-            the class has defaults for all).
+    module, name: where its class is, imported when the law is built; fields of the class are gains.
+    design:       name of a function of that class, of the model and further gains, which finds the gains
+                  that the class cannot do without (default: none, the class has defaults for all).
     """
 
-    kind: type[Law]
-    design: Callable[..., Law] | None = None
+    module: str
+    name: str
+    design: str = ""
+
+    @property
+    def kind(self) -> type[Law]:
+        """The class."""
+        return cast(type[Law], getattr(import_module(f"armdyn.control.{self.module}"), self.name))
+
+    @property
+    def designer(self) -> Callable[..., Law] | None:
+        """The design."""
+        return getattr(self.kind, self.design) if self.design else None
 
     @property
     def fields(self) -> dict[str, bool]:
@@ -50,7 +54,7 @@ class NamedLaw(NamedTuple):
     @property
     def design_gains(self) -> tuple[str, ...]:
         """Gains that the design takes."""
-        return () if self.design is None else tuple(signature(self.design).parameters)[1:]
+        return () if self.designer is None else tuple(signature(self.designer).parameters)[1:]
 
     @property
     def gains(self) -> tuple[str, ...]:
@@ -65,21 +69,21 @@ class NamedLaw(NamedTuple):
 
 
 LAWS = {
-    "computed_torque": NamedLaw(ComputedTorque, ComputedTorque.designed),
-    "pd_gravity": NamedLaw(PDGravity, PDGravity.designed),
-    "pid": NamedLaw(PID, PID.designed),
-    "feedforward": NamedLaw(Feedforward),
-    "sliding_mode": NamedLaw(SlidingMode),
-    "robust": NamedLaw(RobustPassivity),
-    "adaptive": NamedLaw(SlotineLi),
-    "elastic_pd": NamedLaw(ElasticPD, ElasticPD.designed),
-    "task_pid": NamedLaw(TaskPID, TaskPID.designed),
-    "resolved_acceleration": NamedLaw(ResolvedAcceleration),
-    "operational_space": NamedLaw(OperationalSpace),
-    "impedance": NamedLaw(Impedance, Impedance.designed),
-    "admittance": NamedLaw(Admittance, Admittance.designed),
-    "torques": NamedLaw(TorqueTable, lambda dyn, file: read_torques(file)),
-    "none": NamedLaw(NoControl),
+    "computed_torque": NamedLaw("computed_torque", "ComputedTorque", "designed"),
+    "pd_gravity": NamedLaw("pid", "PDGravity", "designed"),
+    "pid": NamedLaw("pid", "PID", "designed"),
+    "feedforward": NamedLaw("computed_torque", "Feedforward"),
+    "sliding_mode": NamedLaw("robust", "SlidingMode"),
+    "robust": NamedLaw("robust", "RobustPassivity"),
+    "adaptive": NamedLaw("adaptive", "SlotineLi"),
+    "elastic_pd": NamedLaw("elastic_pd", "ElasticPD", "designed"),
+    "task_pid": NamedLaw("task_space", "TaskPID", "designed"),
+    "resolved_acceleration": NamedLaw("task_space", "ResolvedAcceleration"),
+    "operational_space": NamedLaw("task_space", "OperationalSpace"),
+    "impedance": NamedLaw("task_space", "Impedance", "designed"),
+    "admittance": NamedLaw("task_space", "Admittance", "designed"),
+    "torques": NamedLaw("open_loop", "TorqueTable", "of_file"),
+    "none": NamedLaw("computed_torque", "NoControl"),
 }
 """The control laws by name."""
 
@@ -110,15 +114,17 @@ def law(name: str, dyn: Dynamics, **gains: Any) -> Law:
             raise unknown_name("gain", gain, named.gains, where=where)
     if "frequency" in gains and "kp" in gains:
         raise ArmdynError("both frequency and kp are given", where=where, expected="one of them: each gives the other")
-    if issubclass(named.kind, TaskLaw) and "rows" not in gains:
-        gains["rows"] = " ".join(ROWS[i] for i in own_rows(dyn, linear=named.kind is Admittance))
+    if "rows" in named.gains and "rows" not in gains:
+        from armdyn.kinematics.task_rows import ROWS, own_rows
+
+        gains["rows"] = " ".join(ROWS[i] for i in own_rows(dyn, linear=name == "admittance"))
     required = {gain for gain, needed in named.fields.items() if needed}
-    if named.design is None or required <= gains.keys() <= named.fields.keys():
+    if named.designer is None or required <= gains.keys() <= named.fields.keys():
         return named.built(dyn, gains)
     for gain, what in NOT_DESIGNED.items():
         if gain in named.design_gains and gain not in gains:
             raise ArmdynError(f"{gain} is missing", where=where, expected=what)
     designing = {gain: value for gain, value in gains.items() if gain in named.design_gains}
     replacing = {gain: value for gain, value in gains.items() if gain not in named.design_gains}
-    found: Law = replace(cast(Any, named.design(dyn, **designing)), **replacing)
+    found: Law = replace(cast(Any, named.designer(dyn, **designing)), **replacing)
     return found

@@ -79,6 +79,11 @@ class TorqueTable(WithoutReference):
         object.__setattr__(self, "t", t)
         object.__setattr__(self, "tau", tau)
 
+    @staticmethod
+    def of_file(dyn: Any, file: str) -> TorqueTable:
+        """The torques of a CSV file: see `read_torques`."""
+        return read_torques(file)
+
     @property
     def n(self) -> int:
         """Number of joints."""

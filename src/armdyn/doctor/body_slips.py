@@ -119,8 +119,9 @@ def _one_away(body: Entries, wanted: Entries, size: float, scale: Entries) -> bo
 # The table -----------------------------------------------------------------------------------------------------------
 
 
-def _slip(kind: str, what: str, change: Callable[[Entries], dict[str, Any]], options: int = 1) -> Reading:
-    return Reading(kind, (), what, lambda body: replace(body, **change(body)), options=options)
+def _slip(kind: str, what: str, change: Callable[..., dict[str, Any]], *values: Any, options: int = 1) -> Reading:
+    """A slip whose change gives the new entries from a body and these values."""
+    return Reading(kind, (), what, lambda body: replace(body, **change(body, *values)), options=options)
 
 
 def tensor_of(six: Any) -> Floats:
@@ -140,18 +141,19 @@ def _whole_and_mass() -> Iterator[Reading]:
     yield _slip("dropped_link", "left out", lambda b: {"mass": 0.0, "com": 0 * b.com, "tensor": 0 * b.tensor})
     for words, factor in (("twice", 2.0), ("half", 0.5)):
         yield _slip(
-            "doubled_link", f"counted {words}", lambda b, f=factor: {"mass": f * b.mass, "tensor": f * b.tensor}
+            "doubled_link", f"counted {words}", lambda b, f: {"mass": f * b.mass, "tensor": f * b.tensor}, factor
         )
     yield _slip("missing_mass", "the mass is zero", lambda b: {"mass": 0.0})
     for f in (1000.0, 0.001):
-        yield _slip("units_mass", f"the mass is {_times(f)}: g instead of kg", lambda b, f=f: {"mass": f * b.mass})
+        yield _slip("units_mass", f"the mass is {_times(f)}: g instead of kg", lambda b, f: {"mass": f * b.mass}, f)
         yield _slip(
             "units_mass",
             f"mass and tensor are {_times(f)}: g instead of kg",
-            lambda b, f=f: {"mass": f * b.mass, "tensor": f * b.tensor},
+            lambda b, f: {"mass": f * b.mass, "tensor": f * b.tensor},
+            f,
         )
     for f in DECIMALS:
-        yield _slip("decimal", f"the mass is {_times(f)}", lambda b, f=f: {"mass": f * b.mass}, 4)
+        yield _slip("decimal", f"the mass is {_times(f)}", lambda b, f: {"mass": f * b.mass}, f, options=4)
 
 
 def _centre() -> Iterator[Reading]:
@@ -159,21 +161,24 @@ def _centre() -> Iterator[Reading]:
     yield _slip("com_sign", "the centre of mass is mirrored through the origin", lambda b: {"com": -b.com})
     for f in (1000.0, 0.001):
         yield _slip(
-            "units_length", f"the centre of mass is {_times(f)}: mm instead of m", lambda b, f=f: {"com": f * b.com}
+            "units_length", f"the centre of mass is {_times(f)}: mm instead of m", lambda b, f: {"com": f * b.com}, f
         )
     for unit, axis in zip(np.eye(3), "xyz", strict=True):
         yield _slip(
             "com_sign",
             f"{axis} of the centre of mass has the opposite sign",
-            lambda b, unit=unit: {"com": b.com * (1 - 2 * unit)},
-            3,
+            lambda b, unit: {"com": b.com * (1 - 2 * unit)},
+            unit,
+            options=3,
         )
         for f in DECIMALS:
             yield _slip(
                 "decimal",
                 f"{axis} of the centre of mass is {_times(f)}",
-                lambda b, unit=unit, f=f: {"com": b.com * np.where(unit, f, 1.0)},
-                12,
+                lambda b, unit, f: {"com": b.com * np.where(unit, f, 1.0)},
+                unit,
+                f,
+                options=12,
             )
 
 
@@ -201,31 +206,35 @@ def _tensor() -> Iterator[Reading]:
             (list(order), f"the six entries in the order {name} are read as xx xy xz yy yz zz, or the other way round"),
             (back, f"the six entries xx xy xz yy yz zz are read in the order {name}"),
         ):
-            yield _slip("entry_order", words, lambda b, taken=taken: {"tensor": tensor_of(b.six()[taken])}, len(ORDERS))
+            yield _slip(
+                "entry_order", words, lambda b, taken: {"tensor": tensor_of(b.six()[taken])}, taken, options=len(ORDERS)
+            )
     for axes in list(permutations(range(3)))[1:]:
         P = np.eye(3)[list(axes)]
         yield _slip(
             "inertia_axes",
             f"the axes x y z of the tensor are {' '.join('xyz'[k] for k in axes)}",
-            lambda b, P=P: {"tensor": P @ b.tensor @ P.T},
-            5,
+            lambda b, P: {"tensor": P @ b.tensor @ P.T},
+            P,
+            options=5,
         )
     for large, unit in TENSOR_UNITS.items():
         for f in (large, 1 / large):
             yield _slip(
                 "units_tensor",
                 f"the tensor is {_times(f)}: {unit} instead of kg m^2",
-                lambda b, f=f: {"tensor": f * b.tensor},
-                8,
+                lambda b, f: {"tensor": f * b.tensor},
+                f,
+                options=8,
             )
     for f in DECIMALS:
         why = ": a length ten times too large or too small" if f in (100.0, 0.01) else ""
-        yield _slip("decimal", f"the tensor is {_times(f)}{why}", lambda b, f=f: {"tensor": f * b.tensor}, 4)
+        yield _slip("decimal", f"the tensor is {_times(f)}{why}", lambda b, f: {"tensor": f * b.tensor}, f, options=4)
     for k, name in enumerate(ENTRIES):
         if k in (1, 2, 4):
-            yield _slip("product_sign", f"{name} has the opposite sign", lambda b, k=k: _entry(b, k, -1.0), 3)
+            yield _slip("product_sign", f"{name} has the opposite sign", lambda b, k: _entry(b, k, -1.0), k, options=3)
         for f in (*DECIMALS, 1000.0, 0.001):
-            yield _slip("decimal", f"{name} is {_times(f)}", lambda b, k=k, f=f: _entry(b, k, f), 24)
+            yield _slip("decimal", f"{name} is {_times(f)}", lambda b, k, f: _entry(b, k, f), k, f, options=24)
 
 
 def _entry(body: Entries, k: int, factor: float) -> dict[str, Any]:
@@ -253,8 +262,9 @@ def _radius(body: Entries) -> Iterator[Reading]:
             yield _slip(
                 "wrong_radius",
                 f"the tensor is that of a cylinder with {words}",
-                lambda b, more=more: {"tensor": b.tensor + np.diag(more)},
-                len(RADII),
+                lambda b, more: {"tensor": b.tensor + np.diag(more)},
+                more,
+                options=len(RADII),
             )
 
 

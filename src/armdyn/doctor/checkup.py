@@ -16,11 +16,12 @@ from armdyn.algebra import Scalar, Vec3
 from armdyn.doctor import description_hypotheses
 from armdyn.doctor.inertia_checks import inertia_findings, travel
 from armdyn.doctor.plausibility import slips
+from armdyn.doctor.reading import Reading
 from armdyn.errors import RobotError
 from armdyn.findings import FILE_NOTE, Checkup, Finding, Severity, listed, sorted_by_severity
 from armdyn.formats import read
 from armdyn.robot.describe import pi_fraction
-from armdyn.robot.limits import UNITS
+from armdyn.robot.limits import UNITS, torque_limits, velocity_limits
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import MAGNITUDES, Elastic, FreeTransform, Friction, Joint, Limits, Loop, Placement, Rotor
 from armdyn.robot.physical import invalid_drive
@@ -93,7 +94,9 @@ def _slips_and_bodies(robot: Robot) -> Iterator[Finding]:
     """
     found = slips(robot)
     bodies = {f"body {joint.body.name!r}" for joint in robot.tree}
-    single = {f"body {reading.where[0]!r}": reading for reading in found if f"body {reading.where[0]!r}" in bodies}
+    single: dict[str, Reading] = {
+        f"body {reading.where[0]!r}": reading for reading in found if f"body {reading.where[0]!r}" in bodies
+    }
     read_so = robot
     for reading in found:
         if reading not in single.values():
@@ -108,8 +111,8 @@ def _slips_and_bodies(robot: Robot) -> Iterator[Finding]:
             )
             read_so = reading.apply(read_so)
     for finding in inertia_findings(read_so.opened):
-        reading = single.pop(finding.where, None) if finding.severity != "note" else None
-        yield finding if reading is None else replace(finding, cause=reading.what)
+        own = single.pop(finding.where, None) if finding.severity != "note" else None
+        yield finding if own is None else replace(finding, cause=own.what)
     for where, reading in single.items():
         yield Finding(
             reading.kind.replace("_", "-"),
@@ -431,9 +434,10 @@ def _missing_limits(robot: Robot) -> Iterator[Finding]:
         unbounded = limits.lower is None and limits.upper is None
         if unbounded and (joint.limits is None or joint.kind == "prismatic"):
             missing.setdefault("position", []).append(joint.name)
-        for key in ("velocity", "torque"):
-            if getattr(limits, key) is None:
-                missing.setdefault(key, []).append(joint.name)
+    for key, values in (("velocity", velocity_limits(robot)), ("torque", torque_limits(robot))):  # of motors too
+        names = [joint.name for joint, value in zip(robot.joints, values, strict=True) if not np.isfinite(value)]
+        if names:
+            missing[key] = names
     if not missing:
         return
     together: dict[tuple[str, ...], list[str]] = {}

@@ -17,7 +17,14 @@ from armdyn.robot.robot import Robot
 
 LENGTH_UNITS = {"mm": (1e-3, 2), "cm": (1e-2, 6), "inches": (0.0254, 20)}
 """Unit -> (metres, how many such readings are as rare)."""
-TENSOR_UNITS = {"kg mm^2": 1e-6, "kg cm^2": 1e-4, "g mm^2": 1e-9, "g cm^2": 1e-7, "g m^2": 1e-3}
+TENSOR_UNITS = {
+    "kg mm^2": (1e-6, 2),
+    "kg cm^2": (1e-4, 3),
+    "g mm^2": (1e-9, 3),
+    "g cm^2": (1e-7, 8),
+    "g m^2": (1e-3, 20),
+}
+"""Unit -> (kg m^2, how many such readings are as rare)."""
 DEGREE = math.pi / 180
 MOST_ODD = 6
 """Odd joints and bodies beyond which the slip is not one of single ones."""
@@ -155,13 +162,13 @@ def units_of_inertia(case: Description) -> Iterator[Reading]:
         edit_all(scale_body(mass=1e-3)),
         options=2,
     )
-    for unit, f in TENSOR_UNITS.items():
+    for unit, (f, options) in TENSOR_UNITS.items():
         yield Reading(
             "units_tensor",
             ("inertia tensors",),
             f"the inertia tensors are in {unit}, where kg m^2 is expected",
             edit_all(scale_body(tensor=f)),
-            options=4,
+            options=options,
         )
         if unit.startswith("g "):
             yield Reading(
@@ -246,7 +253,7 @@ def units_of_one_joint(case: Description) -> Iterator[Reading]:
                 ("units_mass", "mass", "g", "kg", {"mass": 1e-3}),
                 *(
                     ("units_tensor", "inertia tensor", unit, "kg m^2", {"tensor": f})
-                    for unit, f in TENSOR_UNITS.items()
+                    for unit, (f, _) in TENSOR_UNITS.items()
                 ),
             ]
             for kind, part, unit, expected, scale in parts:
@@ -268,7 +275,7 @@ def columns(case: Description) -> Iterator[Reading]:
     if not _has_table(case):
         return
     pairs = [("a", "d")] if case.doubtful(MISPLACED, "com") else []
-    pairs += [("a", "alpha"), ("d", "theta"), ("d", "alpha"), ("a", "theta")] if case.doubts.get("angle") else []
+    pairs += [("a", "alpha"), ("d", "theta"), ("d", "alpha"), ("a", "theta")] if case.doubtful(0.5, "angle") else []
     for first, second in pairs:
         yield Reading(
             "swapped_columns",

@@ -339,8 +339,8 @@ def _known(gap: Gap) -> list[str]:
             ("tensor", "inertia tensor"),
         ):
             if joints := gap.differences.at(what):
-                names = listed([gap.own.names[k] for k in joints], 4)
-                lines.append(f"no cause found for the {words} of the links of {names}")
+                links = listed([gap.own.names[k] for k in joints], 4)
+                lines.append(f"no cause found for the {words} of the links of {links}")
     names = [joint.name for joint in gap.robot.joints]
     left = [names[k] for k, d in enumerate(gap.torque_distances) if d > EQUAL]
     lines.append(f"torques still differ at {listed(left)}")

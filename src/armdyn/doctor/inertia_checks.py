@@ -197,6 +197,18 @@ def _suspicious(body: GivenBody, principal: Array, context: Context) -> Iterator
 
 
 def _massless_tensor(body: GivenBody, context: Context) -> Finding:
+    if float(body.principal[2]) < PART_THAT_COUNTS * context.link[body.body.name][1]:
+        return Finding(
+            "inertia-without-mass",
+            "note",
+            body.where,
+            "it has a small inertia tensor but no mass",
+            "a body with inertia has mass",
+            0.0,
+            "kg",
+            "a frame, such as that of a tool, that an exporter gave a tensor",
+            "None needed; omit the tensor if the body is only a frame",
+        )
     if body.body.name in context.free:
         return Finding(
             "inertia-without-mass",

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -195,7 +195,7 @@ class LogRows:
             places, prior_bodies(self.model[places]), none, np.zeros(0), BarrierSettings(bodies=SETTINGS.bodies)
         )
 
-    def regressor(self, columns: Columns, gravity: Sequence[float] | None = None) -> Array:
+    def regressor(self, columns: Columns, gravity: Sequence[float] | Array | None = None) -> Array:
         """(m, n, p) of the robot under a reading of its columns."""
         robot = with_gravity(self.robot, columns.gravity if gravity is None else gravity)
         order, scale = list(columns.positions), np.array(columns.scales)
@@ -385,9 +385,7 @@ def _swapped(values: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
     return tuple(order)
 
 
-def _reading(
-    kind: str, where: Sequence[str], what: str, options: int = 1, reals: int = 0, **changes: object
-) -> Reading:
+def _reading(kind: str, where: Sequence[str], what: str, options: int = 1, reals: int = 0, **changes: Any) -> Reading:
     return Reading(kind, tuple(where), what, lambda columns: replace(columns, **changes), reals, options)
 
 
@@ -464,7 +462,7 @@ def gravity_of_the_log(case: LogCase) -> Iterator[Reading]:
         yield _reading("direction of gravity", ["model"], "", 6, 2, gravity=trial.columns.gravity)
 
 
-def _best(case: LogCase, change: Callable[[float], dict[str, object]], step: float, start: float = 0.0) -> float:
+def _best(case: LogCase, change: Callable[[float], dict[str, Any]], step: float, start: float = 0.0) -> float:
     """The amount of a change that fits best, near `start`: the vertex of a parabola through three evaluations, and if
     it is far, of one through nearer evaluations about it.
     """
@@ -473,7 +471,7 @@ def _best(case: LogCase, change: Callable[[float], dict[str, object]], step: flo
         return case.misfit if x == 0 else case.after([_reading("", [], "", **change(x))]).misfit
 
     middle = start
-    for width in (step, step / 4):
+    for width in (step, step, step / 2, step / 4):
         low, at, high = (misfit(middle + x) for x in (-width, 0.0, width))
         curve = low - 2 * at + high
         by = 0.5 * width * (low - high) / curve if curve > 0 else width * (1 if high < low else -1)
@@ -491,7 +489,7 @@ def zeros(case: LogCase) -> Iterator[Reading]:
         return
     for j, joint in enumerate(joints):
 
-        def moved(x: float, j: int = j) -> dict[str, object]:
+        def moved(x: float, j: int = j) -> dict[str, Any]:
             return {"zeros": _put(columns.zeros, j, columns.zeros[j] + x)}
 
         turns = QUARTERS if joint.kind == "revolute" and case.worst > SETTINGS.poor else ()
@@ -507,7 +505,7 @@ def gains(case: LogCase) -> Iterator[Reading]:
     columns, joints = case.columns, case.robot.joints
     for j, joint in enumerate(joints):
 
-        def scaled(x: float, j: int = j) -> dict[str, object]:
+        def scaled(x: float, j: int = j) -> dict[str, Any]:
             return {"gains": _put(columns.gains, j, columns.gains[j] * math.exp(x))}
 
         yield _reading("gain of one joint", [joint.name], "", len(joints), 1, **scaled(_best(case, scaled, 0.3)))
@@ -519,7 +517,7 @@ def gains(case: LogCase) -> Iterator[Reading]:
 def delay(case: LogCase) -> Iterator[Reading]:
     """Torques that are stamped too early or too late."""
 
-    def late(x: float) -> dict[str, object]:
+    def late(x: float) -> dict[str, Any]:
         return {"delay": case.columns.delay + x}
 
     for start in (0.0, *((-0.06, 0.06) if case.worst > SETTINGS.poor else ())):

@@ -62,6 +62,8 @@ WHOLE_TURN = 2 * math.pi + 1e-3
 ODD_ANGLE = 3.0
 """Nats that an angle beyond a whole turn, and a length that is a multiple of pi/2, contradict: both are written, never
 measured."""
+UNTIDY, TIDY = 1.0, 0.02
+"""Nats against an angle that is no multiple of 15 degrees, and steps of these by which it may be off."""
 RIGHT_ANGLE_DIGITS = 1e-3
 """A length this near to pi/2, relatively, is an angle in the wrong column."""
 HEAVY = 0.05
@@ -126,7 +128,7 @@ class Description:
                 yield "length", where, _against(length / max(self.context.reach, length), PLAUSIBLE.length)
                 yield "angle", where, ODD_ANGLE * _is_right_angle(length)
             for angle in map(abs, angles(joint)):
-                yield "angle", where, ODD_ANGLE * (angle > WHOLE_TURN)
+                yield "angle", where, ODD_ANGLE * (angle > WHOLE_TURN) + UNTIDY * (not _is_tidy(angle))
 
     def _bodies(self) -> Iterator[tuple[str, str, float]]:
         reach = self.context.reach
@@ -225,6 +227,12 @@ def angles(joint: Joint) -> list[float]:
     if isinstance(geometry, FreeTransform):
         return [float(x) for x in (*geometry.placement.rpy, *([geometry.zero] if joint.kind == "revolute" else []))]
     return [float(getattr(geometry, key)) for key in ("theta", "alpha", "gamma") if hasattr(geometry, key)]
+
+
+def _is_tidy(angle: float) -> bool:
+    """Whether an angle is a multiple of 15 degrees, as most angles of tables are."""
+    steps = angle / (math.pi / 12)
+    return abs(steps - round(steps)) < TIDY
 
 
 def _is_right_angle(length: float) -> bool:

@@ -54,9 +54,14 @@ class Case(Protocol):
     round.
     """
 
-    beam: int
-    rounds: int
-    eager: bool
+    @property
+    def beam(self) -> int: ...
+
+    @property
+    def rounds(self) -> int: ...
+
+    @property
+    def eager(self) -> bool: ...
 
     @property
     def misfit(self) -> float: ...

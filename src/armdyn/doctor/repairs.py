@@ -146,9 +146,9 @@ def fix(robot: Robot | str | Path) -> Fixed:
                 left.append(Unrepaired(finding.rule, finding.where, NO_REPAIR.get(finding.rule, NOTHING_FOLLOWS)))
             continue
         proposal = propose(repaired, finding, shapes)
-        if isinstance(proposal, str) and (reading := single.get(named(finding))) is not None:
+        if isinstance(proposal, str) and (own := single.get(named(finding))) is not None:
             proposal = Proposal(
-                replace(_slip_repair(reading, None), rule=finding.rule, where=finding.where), _edit(reading.apply)
+                replace(_slip_repair(own, None), rule=finding.rule, where=finding.where), _edit(own.apply)
             )
         if isinstance(proposal, str):
             left.append(Unrepaired(finding.rule, finding.where, proposal))
@@ -167,11 +167,23 @@ def _edit(apply: Callable[[Robot], Robot]) -> Callable[[Robot], Robot]:
     return lambda robot: robot.edited(apply)
 
 
+MISTAKES = {
+    "units_length": "lengths in another unit",
+    "units_mass": "masses in another unit",
+    "units_tensor": "inertia tensors in another unit",
+    "units_angle": "angles in degrees",
+    "swapped_columns": "swapped columns",
+    "angle_sign": "an angle of the opposite sign",
+    "com_frame": "centres of mass in another frame",
+}
+"""Slips of a whole description in words."""
+
+
 def _slip_repair(reading: Reading, effect: float | None) -> Repair:
     return Repair(
         reading.kind.replace("_", "-"),
         ", ".join(reading.where),
-        reading.words,
+        MISTAKES[reading.kind],
         reading.what,
         "with it, sizes, masses and densities are those of real robots, and the links fit each other",
         "high" if effect is not None else "medium",

@@ -312,14 +312,6 @@ class Equations(Result):
         """
         return paper.fragment(self, typesetting.matrices(self), paper.layout("", columns).room)
 
-    def latex_document(self, *, on: str = "a4", columns: int = 1) -> str:
-        """A LaTeX document with the equations, their abbreviations and the values of the parameters.
-
-        on: the paper, a4 or letter.
-        columns: 1 or 2.
-        """
-        return paper.document(self, typesetting.matrices(self), paper.layout(on, columns))
-
     def markdown(self) -> str:
         """A Markdown page with the equations in LaTeX."""
         return typesetting.markdown(self)

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import NamedTuple
 
 from armdyn.algebra import ZERO, CentralInertia, Inertia, ops
 from armdyn.errors import FeatureError, ModelWarning, NotApplicable
@@ -115,29 +113,4 @@ def patched_or_new(
     return text
 
 
-class Saved(NamedTuple):
-    """Files written: the one asked for, what has no place in its format, and the file beside it that has all."""
-
-    path: Path
-    left_out: tuple[str, ...] = ()
-    complete: Path | None = None
-
-
-def saved_with_all(robot: Robot, path: Path) -> Saved:
-    """Write a robot to a file; what its format has no place for is left out there, and a TOML file beside it has all.
-
-    For results of long work, which must not be lost at the end.
-    """
-    left_out: list[str] = []
-    while True:
-        try:
-            written = robot.without(*left_out).save(path)
-        except FeatureError as error:
-            if not error.feature or error.feature in left_out:
-                raise
-            left_out.append(error.feature)
-            continue
-        return Saved(written, tuple(left_out), robot.save(path.with_suffix(".toml")) if left_out else None)
-
-
-__all__ = ["patched_or_new", "require_expressible", "saved_with_all", "warn_of_loss"]
+__all__ = ["patched_or_new", "require_expressible", "warn_of_loss"]

@@ -101,14 +101,25 @@ def _format(path: Path) -> Format:
     return cast(Format, import_module(f"armdyn.formats.{FORMATS[ending]}"))
 
 
+MOST_WARNINGS = 4
+"""Warnings that the one line of a robot spells out."""
+
+
 def _report(robot: Robot, strict: bool) -> None:
-    """Warn of invalid inertias and of what the reader could not represent; invalid is an error under `strict`."""
-    for where, notes in (("", robot.notes), *((f", joint {joint.name!r}", joint.notes) for joint in robot.movable)):
-        for note in (note for note in notes if note.startswith((MIMIC, NOT_READ))):
-            warnings.warn(f"robot {robot.name!r}{where}: {note}.", ModelWarning, stacklevel=3)
+    """Warn, in one line, of invalid inertias and of what the reader could not represent; invalid is an error under
+    `strict`.
+    """
+    texts = []
     for finding in invalid_findings(robot):
         if strict:
             raise PhysicsError(finding.what, where=f"robot {robot.name!r}, {finding.where}", expected=finding.condition,
                                advice=finding.advice)  # fmt: skip
-        warnings.warn(f"robot {robot.name!r}, {finding.where}: {finding.what} ({finding.condition}). {finding.advice}",
-                      ModelWarning, stacklevel=3)  # fmt: skip
+        texts.append(f", {finding.where}: {finding.what} ({finding.condition}). {finding.advice}")
+    for where, notes in (("", robot.notes), *((f", joint {joint.name!r}", joint.notes) for joint in robot.movable)):
+        texts += [f"{where}: {note}" for note in notes if note.startswith((MIMIC, NOT_READ))]
+    if texts:
+        more = f"; and {len(texts) - MOST_WARNINGS} more" if len(texts) > MOST_WARNINGS else ""
+        more += ". All of it: armdyn check" if len(texts) > 1 else ""
+        words = "; ".join(text.removeprefix(": ").removeprefix(", ") for text in texts[1:MOST_WARNINGS])
+        first = f"robot {robot.name!r}{texts[0]}"
+        warnings.warn(f"{'; '.join(filter(None, (first, words)))}{more}.", ModelWarning, stacklevel=3)

@@ -27,6 +27,8 @@ JUMP = 1e-5
 TURN = 0.05
 """Largest change of direction between two grid points, rad."""
 CELLS = 1024
+PIECE = 8
+"""Parts of a smooth piece of a path whose directions are compared."""
 GAUSS, WEIGHT = (x / 2 for x in np.polynomial.legendre.leggauss(6))
 
 
@@ -88,7 +90,8 @@ def sides(path: Trajectory, s: Array) -> tuple[Array, Array]:
 def corners(path: Trajectory) -> Array:
     """Return the parameters of the corners of a path, both ends included."""
     places = path.breaks[(path.breaks > 0) & (path.breaks < path.duration)]
-    before, after = (_unit(path(x, 1)) for x in sides(path, places))
+    # Tangents beside the break, continued to it: over the distance between them a curve turns, too.
+    before, after = (_unit(path(x, 1) + (places - x)[:, None] * path(x, 2)) for x in sides(path, places))
     sharp = np.linalg.norm(after - before, axis=-1) > CORNER
     return np.concatenate([[0.0], places[sharp], [path.duration]])
 
@@ -129,7 +132,9 @@ def bends(path: Trajectory, s: Array) -> Array:
     Where a path comes nearly to rest it may reverse over a tiny length; sampling its own time finds such places.
     """
     dense = path._table[1] if isinstance(path, ByLength) else np.linspace(0.0, path.duration, CELLS // 2 + 1)
-    dense = dense[(dense >= s[0]) & (dense <= s[-1])]
+    pieces = np.unique(np.clip(path.breaks, s[0], s[-1]))  # a short one would fall between the places of the whole path
+    each = pieces[:-1, None] + np.diff(pieces)[:, None] * np.linspace(0.0, 1.0, PIECE + 1)
+    dense = np.union1d(dense[(dense >= s[0]) & (dense <= s[-1])], each)
     middle = 0.5 * (dense[1:] + dense[:-1])
     tangent = _unit(path(middle, 1))
     turned = np.concatenate([[0.0, 0.0], np.cumsum(np.linalg.norm(np.diff(tangent, axis=0), axis=1))])

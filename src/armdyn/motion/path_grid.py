@@ -40,12 +40,12 @@ class Cells(NamedTuple):
     within: Array
 
 
-def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int) -> Array:
+def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int, extra: Array) -> Array:
     """Grid from first to last, denser at the ends, where a motion from rest changes its speed most.
 
         k/N = (sigma + 2/pi asin(sqrt(sigma)))/2,     sigma from 0 to 1: half of them evenly in sigma, half in speed
 
-    Breaks of the path are grid points, and so are the places at which a joint with dry friction reverses.
+    Breaks of the path are grid points, and so are `extra` and the places at which a joint with dry friction reverses.
     """
     count = max(min(FEWEST, points), round(points * (last - first)))
     sigma = np.sin(np.linspace(0.0, np.pi / 2, 8 * count + 1)) ** 2
@@ -66,7 +66,7 @@ def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: i
         elif min(place - x[k - 1], x[k] - place) > 1e-9 * (last - first):
             x = np.insert(x, k, place)
     close = 1e-7 * (last - first)
-    more = bends(curve, x * curve.duration) / curve.duration
+    more = np.append(bends(curve, x * curve.duration) / curve.duration, extra[(extra > first) & (extra < last)])
     more = more[np.abs(more[:, None] - x).min(axis=1) > close] if len(more) else more
     return np.union1d(x, more)
 
@@ -88,9 +88,12 @@ def reversals(dyn: Dynamics, curve: Trajectory, x: Array) -> Array:
     return turns
 
 
-def cells_of(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int, reserve: Reserve) -> Cells:
+def cells_of(
+    dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int, reserve: Reserve, extra: Array
+) -> Cells:
+    """Return the part of a path between two corners on a grid of so many points, and extra ones, from 0 to 1."""
     L = curve.duration
-    x = _grid(dyn, curve, first, last, points)
+    x = _grid(dyn, curve, first, last, points, extra)
     s = np.stack([sides(curve, x[:-1] * L)[1], sides(curve, x[1:] * L)[0]])
     q, q1, q2 = (np.ascontiguousarray(curve(s, order)) * L**order for order in range(3))
     rest = np.zeros_like(q)

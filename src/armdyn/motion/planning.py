@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,10 +14,7 @@ from armdyn import text_table
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, FileError, NotApplicable, ShapeError, unknown_name
 from armdyn.motion.bearings import BearingLoads, bearing_loads
-from armdyn.motion.payload_cycle import LargestPayload, largest_payload
 from armdyn.motion.sampling import Infeasible, dynamics_of, states
-from armdyn.motion.scaling import scale_to_torque
-from armdyn.motion.timing import time_optimal
 from armdyn.motion.verdict import Feasibility, judged
 from armdyn.notebook_view import View
 from armdyn.result import Result
@@ -34,13 +31,15 @@ from armdyn.robot.limits import (
 )
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
-from armdyn.trajectory.cartesian import PathTiming, TaskTrajectory, line
 from armdyn.trajectory.joint import point_to_point, profile_named
 from armdyn.trajectory.trajectory import Trajectory, columns_of, grid
-from armdyn.trajectory.via import via_points
-from armdyn.trajectory.via_poses import via_poses
 from armdyn.typing import Array
 
+if TYPE_CHECKING:
+    from armdyn.motion.payload_cycle import LargestPayload
+    from armdyn.trajectory.cartesian import PathTiming, TaskTrajectory
+
+# What times a path by torques, and what follows a line, is imported where a plan asks for it: most do not.
 TIMINGS = ("given", "scaled", "optimal")
 THROUGH = ("blends", "cubic", "quintic")
 """Profiles of a motion through more than two configurations."""
@@ -254,13 +253,19 @@ def plan(
         assert dyn is not None
         before, notes = motion, [f"For the motion before retiming: {note}" for note in notes]
         if timing == "scaled":
+            from armdyn.motion.scaling import scale_to_torque
+
             motion = scaled = scale_to_torque(motion, dyn, limits=kept)
             why = f"; limited by the {scaled.quantity} of {scaled.joint} at {scaled.time:.4g} s."
         else:
+            from armdyn.motion.timing import time_optimal
+
             motion = fastest = time_optimal(task.path(motion), dyn, limits=kept)
             why = f". {fastest.status.value}"
         notes.insert(0, _compared(before, motion) + why)
     if largest:
+        from armdyn.motion.payload_cycle import largest_payload
+
         assert dyn is not None
         found = largest_payload(dyn, motion, com=com, duration=duration if free else None, limits=kept)
         loaded, motion, dyn = found.loaded, found.motion, dynamics_of(found.loaded)
@@ -338,6 +343,8 @@ class _Task:
         j_max = jerk if np.isfinite(jerk).any() else None
         if len(self.points) == 2:
             return point_to_point(*self.points, self.law, v_max=v_max, a_max=a_max, j_max=j_max)
+        from armdyn.trajectory.via import via_points
+
         # Jerk is unbounded in blends and bounded in a spline, which is slowed until it keeps the limit.
         kind: Any = self.law if j_max is None else "quintic"
         motion = via_points(self.points, kind, v_max=v_max, a_max=a_max)
@@ -402,7 +409,9 @@ class _Task:
         """The motion of the joints that takes the tool along straight lines; without the orientation if it must be."""
         from armdyn.kinematics.inverse import Unreachable
         from armdyn.mechanics.kinematics import pose
+        from armdyn.trajectory.cartesian import line
         from armdyn.trajectory.follow import follow
+        from armdyn.trajectory.via_poses import via_poses
 
         timing: PathTiming = {"duration": self.duration}
         notes = []

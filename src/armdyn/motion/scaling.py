@@ -63,14 +63,15 @@ class Demand(NamedTuple):
 
     moving, viscous, resting: (k, n) N m or N; resting is gravity and dry friction.
     dry:                      (k, n) the dry friction in it.
-    law:                      friction as a function of c if it is not dry + c viscous, which are zero then; else None.
+    law:                      friction as a function of c, a number or (k, 1), if it is not dry + c viscous, which are
+                              zero then; else None.
     """
 
     moving: Array
     viscous: Array
     resting: Array
     dry: Array
-    law: Callable[[float], Array] | None
+    law: Callable[[Any], Array] | None
 
 
 @takes(*CLOSED, *TREE)
@@ -222,8 +223,8 @@ def _solved(dyn: Dynamics, ref: Any, limits: MotionLimits, t: Array, factors: Ar
     return c, i, at
 
 
-def excesses_at(c: float, demand: Demand, limits: MotionLimits, qd: Array) -> Array:
-    """(k, n) torques beyond their limits at c times the speed of a motion with velocities qd; negative within."""
+def excesses_at(c: Any, demand: Demand, limits: MotionLimits, qd: Array) -> Array:
+    """(k, n) torques beyond their limits at c, or (k, 1), times the speed of a motion; negative within."""
     friction = c * demand.viscous if demand.law is None else demand.law(c)
     tau = c * c * demand.moving + demand.resting + friction
     low, high = limits.torques(c * qd)

@@ -18,9 +18,9 @@ from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
-TOUCHING = 1e-5
-"""Fraction of a limit by which it may be exceeded: a motion that was made to reach its limit exceeds it by as much
-between the places at which it was checked."""
+TOUCHING = 5e-4
+"""Fraction of a limit by which it may be exceeded: a time-optimal motion exceeds it by up to 3e-4 between the places at
+which it was checked."""
 QUANTITIES = ("position", "velocity", "acceleration", "torque", "power", "jerk")
 
 

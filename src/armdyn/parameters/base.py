@@ -9,7 +9,6 @@ What rules do not know (closed loops, unusual rotors) is found by elimination in
 from __future__ import annotations
 
 import math
-import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,8 +47,6 @@ RANK_THRESHOLD = 1e-9
 Dependent columns leave 1e-15 times the square root of the size; independent ones of the arms and random robots tried
 leave more than 1e-5."""
 
-SPREAD = 0.4
-"""How far from the assembly closed motions go, rad (prismatic joints: tenths of the longest link)."""
 
 MORE_STATES = 8
 """States beyond those that give as many rows as there are columns."""
@@ -383,30 +380,6 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
     return rank + apart
 
 
-def stacked_regressor(robot: Robot, include: Iterable[str], states: int | None = None, seed: int = 0) -> Array:
-    """(states n, p) regressors over random states, one below the other; of a closed chain at closed motions."""
-    names = parameter_names(robot, include)
-    count = states or (1 if robot.constrained else 2) * len(names) // max(robot.n, 1) + 10
-    rng = np.random.default_rng(seed)
-    q, qd, qdd = rng.uniform(-1, 1, (3, count, robot.n)) * np.array([np.pi, 3, 10])[:, None, None]
-    near = None
-    if robot.constrained:
-        chain = dependent_joints(robot)
-        near = np.array(chain.drawn(random.Random(seed), count, SPREAD))
-        q = near[:, chain.independent]
-    return np.reshape(regressor(robot, q, qd, qdd, include, near), (count * robot.n, len(names)))
-
-
-def numeric_rank(W: Array) -> int:
-    """Number of independent columns, by singular values of the matrix with its columns scaled to length 1."""
-    length = np.linalg.norm(W, axis=0)
-    scaled = W[:, length > RANK_THRESHOLD * max(length.max(initial=0.0), 1e-300)]
-    if not scaled.size:
-        return 0
-    singular = np.linalg.svd(scaled / np.linalg.norm(scaled, axis=0), compute_uv=False)
-    return int((singular > RANK_THRESHOLD * singular[0]).sum())
-
-
 def _reduced(
     robot: Robot, include: tuple[str, ...], names: Sequence[str], kept: list[str], matrix: Array,
     groups: dict[str, Node],
@@ -448,4 +421,4 @@ def _independent_columns(matrix: Array, known: Sequence[str], kept: Sequence[str
     return tuple(sorted(chosen, key=known.index))
 
 
-__all__ = ["BaseParameters", "base_parameters", "numeric_rank", "stacked_regressor"]
+__all__ = ["BaseParameters", "base_parameters"]

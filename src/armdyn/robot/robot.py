@@ -437,9 +437,10 @@ def _validate(robot: Robot) -> None:
     joints: set[str] = set()
     bodies = {robot.root.name}
     for joint in robot.tree:
-        for kind, name, taken in (("joint", joint.name, joints), ("body", joint.body.name, bodies)):
+        for kinds, name, taken in (("joints", joint.name, joints), ("bodies", joint.body.name, bodies)):
             if name in taken:
-                raise RobotError(f"two {kind}s are called {name!r}", where=where, advice="Rename one of them.")
+                advice = "Rename one of them; a joint without `link` gives its body its own name."
+                raise RobotError(f"two {kinds} are called {name!r}", where=where, advice=advice)
         if joint.parent not in bodies:
             raise _bad_parent(robot, joint, bodies)
         joints.add(joint.name)

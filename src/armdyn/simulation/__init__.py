@@ -6,30 +6,6 @@ holds the arguments, `integrators` the methods, `stiffness` what decides between
 `plant_coordinates` and `sensing` what makes an arm real, `studies` many runs.
 """
 
-from armdyn.simulation.course import Hold
-from armdyn.simulation.experiment import Experiment, LawChoice, Observers, Reference, Study
-from armdyn.simulation.run import Run, SimulationError, Status
-from armdyn.simulation.runs import Runs
-from armdyn.simulation.settings import Actuation, Plant, Push, Sensors, Solver
-from armdyn.simulation.simulator import simulate
-from armdyn.simulation.stops import Stops
+from armdyn.public import attach
 
-__all__ = [
-    "Actuation",
-    "Experiment",
-    "Hold",
-    "LawChoice",
-    "Observers",
-    "Plant",
-    "Push",
-    "Reference",
-    "Run",
-    "Runs",
-    "Sensors",
-    "SimulationError",
-    "Solver",
-    "Status",
-    "Stops",
-    "Study",
-    "simulate",
-]
+attach(__name__)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from armdyn.errors import NotApplicable
 from armdyn.simulation import compiled_loop, sampled_loop
-from armdyn.simulation.adaptive_step import adaptive_steps
 from armdyn.simulation.fixed_step import fixed_steps
 from armdyn.simulation.outcome import Outcome
 from armdyn.simulation.problem import Problem
@@ -30,11 +29,17 @@ class Executor(NamedTuple):
     worth_compiling: Callable[[Problem], bool] | None = None
 
 
+def _adaptive_steps(problem: Problem) -> Outcome:
+    from armdyn.simulation.adaptive_step import adaptive_steps  # brings SciPy's integrators along
+
+    return adaptive_steps(problem)
+
+
 EXECUTORS = (
     Executor(compiled_loop.compiled_steps, compiled_loop.obstacle, compiled_loop.worth_compiling),
     Executor(sampled_loop.sampled_steps, sampled_loop.obstacle, sampled_loop.worth_compiling),
     Executor(fixed_steps, lambda problem: None if problem.method.step else "adaptive steps"),
-    Executor(adaptive_steps, lambda problem: "fixed steps" if problem.method.step else None),
+    Executor(_adaptive_steps, lambda problem: "fixed steps" if problem.method.step else None),
 )
 
 

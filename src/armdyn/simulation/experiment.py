@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from armdyn.catalog.curves import CURVES
 from armdyn.control.base import Law
 from armdyn.control.named_laws import LAWS, law
-from armdyn.control.observer import MomentumObserver, VelocityObserver
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.errors import ArmdynError, FeatureError, unknown_name
@@ -21,7 +20,7 @@ from armdyn.formats.toml import toml_tables
 from armdyn.robot import Robot
 from armdyn.robot.limits import start_position
 from armdyn.simulation.settings import TOOL, Actuation, Plant, Sensors, Solver
-from armdyn.trajectory import line, point_to_point, read_trajectory
+from armdyn.trajectory import point_to_point
 
 USUAL_MOVE = {"revolute": 0.5, "prismatic": 0.1}
 """How far joints move where no motion is given, rad or m."""
@@ -107,12 +106,16 @@ class Reference:
             return {"duration": duration, "q0": start_position(robot) if q0 is None else q0}
         found: dict[str, Any] = {"reference": None, "duration": self.duration, "q0": q0, "qd0": None}
         if self.is_file:
+            from armdyn.trajectory import read_trajectory
+
             found["reference"] = read_trajectory(str(self.motion))
         elif isinstance(self.motion, str) and self.motion in CURVES:
             found |= self._curve(CURVES[self.motion], robot, q0)
         else:
             found |= self._move(robot, start_position(robot).tolist() if q0 is None else q0)
         if law.in_task_space:
+            from armdyn.trajectory import line
+
             motion = found["reference"]
             start, goal = (model.pose(motion(t)) for t in (0.0, motion.duration))
             found["reference"] = line(start, goal, "quintic", duration=motion.duration)
@@ -164,17 +167,21 @@ class Observers:
 
     def around(self, law: Law, model: Dynamics, robot: Robot) -> Law:
         """The law within the observers."""
+        if self.errors and not self.contact:
+            raise ArmdynError("errors of the model without contact", where="observers, errors", expected="contact = 50")
         if self.velocity:
+            from armdyn.control.observer import VelocityObserver
+
             law = VelocityObserver(law, model, self.velocity)
         if self.contact:
+            from armdyn.control.observer import MomentumObserver
+
             if "elastic" in robot.features:
                 raise FeatureError(
                     "elastic joints", where="observers, contact", expected="rigid joints", feature="elastic",
                     advice="The observer knows the momentum of a rigid arm.",
                 )  # fmt: skip
-            return MomentumObserver(law, model, self.contact, errors=self.errors)
-        if self.errors:
-            raise ArmdynError("errors of the model without contact", where="observers, errors", expected="contact = 50")
+            law = MomentumObserver(law, model, self.contact, errors=self.errors)
         return law
 
 

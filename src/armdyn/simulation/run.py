@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
-from scipy.optimize import brentq
 
 from armdyn.control.base import Desired, Law
 from armdyn.control.computed_torque import ComputedTorque
@@ -213,6 +211,9 @@ class Run(Result):
             raise NotApplicable(
                 "free and ball joints", where="Run.crossings", expected="positions that are coordinates"
             )
+        from scipy.interpolate import CubicHermiteSpline
+        from scipy.optimize import brentq
+
         between = CubicHermiteSpline(self.t[k : k + 2], self.q[k : k + 2], self.qd[k : k + 2])
         return float(brentq(lambda t: float(function(t, between(t), between(t, 1))), *self.t[k : k + 2], xtol=1e-14))
 

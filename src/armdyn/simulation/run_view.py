@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from armdyn.control.observer import MomentumObserver, first_contact
 from armdyn.robot.limits import UNITS
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
 
 if TYPE_CHECKING:
+    from armdyn.control.observer import MomentumObserver
     from armdyn.simulation.run import Run
 
 
@@ -25,8 +25,8 @@ def sections(run: Run) -> tuple[Section, ...]:
         found.append(run.gain_analysis.section)
     if run.resonances:
         found.append(resonances_section(run))
-    if isinstance(run.law, MomentumObserver) and run.law.errors is not None:
-        found.append(contacts_section(run, run.law))
+    if (observer := contact_observer(run)) is not None:
+        found.append(contacts_section(run, observer))
     if run.comparisons:
         found.append(comparison({"full model": run, **run.comparisons}, after=run.duration / 5))
     return (*found, *(() if run.monte_carlo is None else run.monte_carlo.sections))
@@ -49,8 +49,8 @@ def record(run: Run) -> dict[str, Any]:
         ]  # fmt: skip
     if run.resonances:
         found["resonances"] = {each.motors: [each.lowest.tolist(), each.highest.tolist()] for each in run.resonances}
-    if isinstance(run.law, MomentumObserver) and run.law.errors is not None:
-        found["contacts"] = dict(zip(run.joints, (at for *_, at in contacts(run, run.law)), strict=True))
+    if (observer := contact_observer(run)) is not None:
+        found["contacts"] = dict(zip(run.joints, (at for *_, at in contacts(run, observer)), strict=True))
     if run.comparisons:
         found["comparisons"] = {name: _rows(axes(other), joint_figures(other)) | {"status": other.status.name.lower()}
                                 for name, other in run.comparisons.items()}  # fmt: skip
@@ -117,8 +117,16 @@ def resonances_section(run: Run) -> Section:
     return Section("Resonances of the elastic joints", tuple(map(Column, heads)), rows, note)
 
 
+def contact_observer(run: Run) -> MomentumObserver | None:
+    """The observer of contacts around the law, if it has thresholds."""
+    known = getattr(run.law, "errors", None) is not None and hasattr(run.law, "threshold")
+    return cast("MomentumObserver", run.law) if known else None
+
+
 def contacts(run: Run, law: MomentumObserver) -> list[tuple[float, float, float, float | None]]:
     """By joint: largest estimate of the contact torque, smallest and largest threshold, and when it is exceeded, s."""
+    from armdyn.control.observer import first_contact
+
     residual, threshold = (f(run.q, run.qd, run.memory) for f in (law.residual, law.threshold))
     found = []
     for j in range(residual.shape[1]):

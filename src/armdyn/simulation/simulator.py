@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from armdyn.control.base import Desired, Law
-from armdyn.control.elastic_pd import ElasticPD
 from armdyn.control.open_loop import TorqueFunction
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
@@ -211,4 +210,4 @@ def _notes(robot: Robot, law: Law) -> tuple[str, ...]:
     known = getattr(getattr(law, "dyn", None), "robot", robot)
     missing = [FEATURES[name].words for name in robot.features if name not in known.features]
     notes = [f"The control law's model leaves out: {words}. The simulated arm includes it." for words in missing]
-    return (*notes, *([f"Condition of stability: {law.condition}."] if isinstance(law, ElasticPD) else []))
+    return (*notes, *([f"Condition of stability: {law.condition}."] if hasattr(law, "condition") else []))

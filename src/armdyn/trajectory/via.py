@@ -49,6 +49,9 @@ def via_points(
         qdd0:   (n,) initial acceleration of quintic, with `times` (default: 0).
         qdd1:   (n,) final acceleration of quintic, with `times` (default: 0).
     """
+    if not isinstance(kind, str):
+        raise ArmdynError(f"{type(kind).__name__} as the kind of a motion", where="via_points",
+                          expected=", ".join(KINDS), advice="Give times by their name: times=[...].")  # fmt: skip
     if kind not in KINDS:
         raise unknown_name("kind of motion", kind, KINDS)
     q = np.asarray(points, dtype=float)

@@ -70,7 +70,9 @@ def body_section(fit: Fit) -> Section | None:
         m = [float(each.inertia.mass) for each in (before, after)]
         c = [_centre(each) for each in (before, after)]
         std, spread = _body_std(fit, j)
-        rows.append((after.name, f"{m[0]:.4g}", f"{m[1]:.4g}", std, _mm(c[0]), _mm(c[1]), spread))
+        rows.append(
+            (fit.robot.opened.joints[j].body.name, f"{m[0]:.4g}", f"{m[1]:.4g}", std, _mm(c[0]), _mm(c[1]), spread)
+        )
     heads = (Column("body"), Column("mass before", "kg"), Column("mass", "kg"), Column("std"),
              Column("centre before", "mm"), Column("centre", "mm"), Column("std"))  # fmt: skip
     note = f"In link frames, z on the joint axis. {_changed_most(fit)}"

@@ -198,7 +198,7 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples:
         "parents": np.array(tables.parents, dtype=np.int64),
         "robot": np.array([*tables.robot, 0.0]),
         "transfers": np.array(passing, dtype=np.int64),
-        "scratch": _aligned(np.zeros(scratch_bytes(recipe.one_call or recipe, n, 1, samples) // 8)),
+        "scratch": _aligned(np.zeros(scratch_bytes(recipe, n, 1, samples) // 8)),
         "tiles": _tiles(recipe, tables, samples),
         "carries": np.pad(tables.carries.astype(np.uint8), ((0, 0), (0, -n % FEW))),
     }

@@ -21,7 +21,7 @@ from armdyn.kernels.looped.recursion import ANGLE, FREE, Loop, Part, Place, Reci
 from armdyn.kernels.looped.strips import strips
 from armdyn.kernels.looped.symmetric_tiles import symmetric_pairs
 from armdyn.kernels.looped.tiles import pairs
-from armdyn.kernels.looped.transpose import told_apart
+from armdyn.kernels.looped.transpose import transpose_samples
 from armdyn.kernels.looped.writer import LANES, V4, WIDE, Carried, LoopWriter
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.row_copies import row_copies
@@ -46,7 +46,7 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
     """
     reduction, constants = (FUSED if fused else PLAIN), Constants()
     parts = [
-        _single(recipe.one_call or recipe, ports, samples, reduction, constants),
+        _single(recipe, ports, samples, reduction, constants),
         _block(recipe, samples, reduction, constants),
         batch_loop(recipe, ports, samples),
         fast(ports),
@@ -104,7 +104,7 @@ def _at_link(
     if any(place.where == "outbox" for place, _ in loop.body.outputs):
         _added_up(cursor, name)
     if cursor.samples > 1:
-        told_apart(cursor, loop, name)
+        transpose_samples(cursor, loop, name)
 
 
 def _carried(layout: Layout, loop: Loop, name: str) -> dict[Place, Carried]:
@@ -262,14 +262,12 @@ def _angles(layout: Layout, reduction: Reduction, constants: Constants, name: st
         halves = [range(lanes * k, lanes * (k + 1)) for k in (0, 1)]
         found = [[w.shuffle(2 * lanes, each, each, half) for each in (c, s)] for half in halves]
         for cursor, place, values in zip(cursors, places, found, strict=True):
-            _stored(cursor, _ahead(cursor, *values), place)
+            _stored(cursor, values, place)
         anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{2 * lanes}i1({flags(2 * lanes)} {beyond})")
         with w.when(anywhere, f"{name}.rare", rare=True):
-            for cursor, place, values, x in zip(cursors, places, found, angles, strict=True):
-                _stored(cursor, values, place)
+            for place, x in zip(places, angles, strict=True):
                 w.store(kind, x, "%angles", 8 * lanes)
                 w.do(f"call void @exact_lanes(ptr %angles, ptr {place[1]}, ptr {place[0]}, i64 {lanes})")
-                _stored(cursor, _ahead(cursor, *(w.load(kind, each, 8 * lanes) for each in place)), place)
 
 
 def _stored(cursor: Cursor, values: Sequence[str], places: Sequence[str]) -> None:
@@ -284,17 +282,6 @@ def _angle(cursor: Cursor) -> str:
     if recipe.turning is None:
         return x
     return w.put(f"fmul {vector(cursor.lanes)} {x}, {cursor.read(Place('link', recipe.numbers.index(recipe.turning)))}")
-
-
-def _ahead(cursor: Cursor, c: str, s: str) -> tuple[str, str]:
-    """Cosine and sine of the angle, and of what is added to it."""
-    w, recipe, kind = cursor.w, cursor.layout.recipe, vector(cursor.lanes)
-    if not recipe.ahead:
-        return c, s
-    cg, sg = (cursor.read(Place("link", recipe.numbers.index(name))) for name in recipe.ahead)
-    products = [w.put(f"fmul contract {kind} {a}, {b}") for a, b in ((c, cg), (s, sg), (s, cg), (c, sg))]
-    return (w.put(f"fsub contract {kind} {products[0]}, {products[1]}"),
-            w.put(f"fadd contract {kind} {products[2]}, {products[3]}"))  # fmt: skip
 
 
 def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, constants: Constants) -> str:

@@ -139,10 +139,8 @@ class Recipe:
     grid: the results are the "rows" or the "columns" of one matrix, the only output.
     ending: the only output, of what the loops have left behind.
     abreast: vectors of samples that a batch computes in turns, link by link.
-    one_call: another recipe with the same numbers, inputs and results, which is faster for one sample.
     reload: operations of a loop over samples after which what is in memory is loaded again; 0: never.
     turning: the number that multiplies a joint's position where it is an angle; None: all are angles.
-    ahead: the numbers that are cosine and sine of an angle to be added to the joint's; none: nothing is added.
     base: of a robot on a free joint, how many of an input's first entries are that joint's. They are for `start` alone,
         as "q0", "q1", ...; the six links of that joint find zeros in their places.
     """
@@ -163,9 +161,7 @@ class Recipe:
     ending: Ending | None = None
     reload: int = 0
     abreast: int = 1
-    one_call: Recipe | None = None
     turning: str | None = None
-    ahead: tuple[str, ...] = ()
     base: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property

@@ -11,10 +11,10 @@ from armdyn.kernels.looped.tiles import at_link
 from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter, transposed
 
 
-def told_apart(cursor: Cursor, loop: Loop, name: str) -> None:
-    """What pairs and strips read, by samples: of a link, or of a block of them when the last is done.
+def transpose_samples(cursor: Cursor, loop: Loop, name: str) -> None:
+    """Store what pairs and strips read by samples: of a link, or of a block of links when the last of them is done.
 
-    At once, while it is in the nearest cache.
+    It is done at once, while the numbers are in the nearest cache.
     """
     w, layout, index = cursor.w, cursor.layout, cursor.index
     written = {place.where for place, _ in loop.body.outputs}
@@ -26,12 +26,12 @@ def told_apart(cursor: Cursor, loop: Loop, name: str) -> None:
             final = w.put(f"icmp eq i64 {index}, {w.plus(layout.n, -1)}")
             done = w.put(f"or i1 {final}, {w.put(f'icmp eq i64 {lane}, {layout.wide - 1}')}")
         with w.when(done, f"{name}.block"):
-            _turned(w, layout, w.put(f"sub i64 {index}, {lane}"))
+            _transpose_pairs(w, layout, w.put(f"sub i64 {index}, {lane}"))
     if "strip" in written:
-        _turned_strip(w, layout, index)
+        _transpose_strip(w, layout, index)
 
 
-def _turned(w: LoopWriter, layout: Layout, first: str) -> None:
+def _transpose_pairs(w: LoopWriter, layout: Layout, first: str) -> None:
     """Quantities of a block of links from [link][quantity][sample] to [sample][block][quantity][link]."""
     size, step = layout.recipe.pair_size, layout.step
     block = at_link(w, layout.turned, first, layout.wide, size)
@@ -39,20 +39,20 @@ def _turned(w: LoopWriter, layout: Layout, first: str) -> None:
         source, target = w.offset(layout.pairs, w.times(k, step)), w.offset(block, w.times(k, 8 * layout.wide))
         for four in range(0, layout.wide, LANES):
             near = [w.offset(source, step * size * (four + link)) for link in range(LANES)]
-            _transposed(w, near, w.offset(target, 8 * four), layout.pair_bytes, layout.samples)
+            _transpose(w, near, w.offset(target, 8 * four), layout.pair_bytes, layout.samples)
 
 
-def _turned_strip(w: LoopWriter, layout: Layout, link: str) -> None:
+def _transpose_strip(w: LoopWriter, layout: Layout, link: str) -> None:
     """Numbers of a link's strip from [number][sample] to [sample][link][number]."""
     size = layout.recipe.strip_size
     target = w.offset(layout.strips_turned, w.times(link, 8 * size))
     with w.counting("strip4", str(size // LANES)) as k:
         source = w.offset(layout.strips, w.times(k, layout.step * LANES))
         near = [w.offset(source, layout.step * r) for r in range(LANES)]
-        _transposed(w, near, w.offset(target, w.times(k, WIDE)), layout.strip_bytes, layout.samples)
+        _transpose(w, near, w.offset(target, w.times(k, WIDE)), layout.strip_bytes, layout.samples)
 
 
-def _transposed(w: LoopWriter, near: Sequence[str], target: str, step: str, samples: int) -> None:
+def _transpose(w: LoopWriter, near: Sequence[str], target: str, step: str, samples: int) -> None:
     """Four vectors of samples become vectors of four, those of samples `step` bytes apart."""
     rows = [w.load(vector(samples), place, 8 * samples) for place in near]
     for sample, column in enumerate(transposed(w, rows, samples)):

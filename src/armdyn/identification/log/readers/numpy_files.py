@@ -1,4 +1,4 @@
-"""Tables of numbers in binary files: NumPy's .npz and .npy, Parquet. Nothing in them is ever executed."""
+"""Tables of numbers in NumPy's .npz and .npy files. Nothing in them is ever executed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from armdyn.errors import FileError, MissingExtra
+from armdyn.errors import FileError
 from armdyn.files import require_numbers
 from armdyn.identification.log.columns import Raw
-from armdyn.identification.log.readers.parquet_footer import declared_values
 from armdyn.typing import Array
-
-MOST_TEXT = 16 * 2**20
-"""Bytes of a text, and entries of a list, in the description of a Parquet file."""
 
 
 def read_numpy(path: Path) -> Raw:
@@ -25,12 +21,12 @@ def read_numpy(path: Path) -> Raw:
         _check_archive(path)
         with np.load(path, allow_pickle=False) as loaded:
             arrays = {name: loaded[name] for name in loaded.files}
-        return {name: array for name, array in arrays.items() if array.ndim in (1, 2) and _numeric(array)}
+        return {name: array for name, array in arrays.items() if array.ndim in (1, 2) and is_numeric(array)}
     with path.open("rb") as file:
         _check_array(file, path.stat().st_size, path, "")
         file.seek(0)
         loaded = np.load(file, allow_pickle=False)
-    if loaded.ndim == 0 or not _numeric(loaded):
+    if loaded.ndim == 0 or not is_numeric(loaded):
         raise FileError(f"one {loaded.dtype} of shape {loaded.shape}", where=str(path), expected="a table of numbers")
     table = loaded.reshape(len(loaded), -1)
     require_numbers(path, table.size, table.shape[1])
@@ -69,32 +65,6 @@ _HEADERS: dict[tuple[int, int], Any] = {
 }
 
 
-def read_parquet(path: Path) -> Raw:
-    """The columns of a Parquet file; a column of lists of one length is a block."""
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("pyarrow is not installed", where=str(path), expected="pyarrow to read Parquet files",
-                           advice="pip install 'armdyn[parquet]'") from None  # fmt: skip
-    require_numbers(path, declared_values(path))
-    with parquet.ParquetFile(path, thrift_string_size_limit=MOST_TEXT, thrift_container_size_limit=MOST_TEXT) as file:
-        about = file.metadata
-        rows = sum(about.row_group(k).num_rows for k in range(about.num_row_groups))
-        require_numbers(path, max(rows, about.num_rows) * about.num_columns, about.num_columns)
-        table = file.read()
-    columns = {name: _arrow(table.column(name)) for name in table.column_names}
-    return {name: array for name, array in columns.items() if array is not None}
-
-
-def _arrow(column: Any) -> Array | None:
-    """A column as numbers: (N,), or (N, k) of lists; None if it is something else."""
-    values: Array = column.to_numpy()
-    if values.dtype == object and len(values) and isinstance(values[0], np.ndarray):
-        if len({len(row) for row in values}) != 1:
-            return None
-        values = np.stack(list(values))
-    return values if _numeric(values) else None
-
-
-def _numeric(array: Array) -> bool:
+def is_numeric(array: Array) -> bool:
+    """Whether an array holds numbers or times."""
     return array.dtype.kind in "biufM"

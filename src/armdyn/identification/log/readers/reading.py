@@ -19,7 +19,7 @@ from armdyn.identification.log.columns import Raw, blocks, header_units, seconds
 from armdyn.identification.log.joint_side import on_joint_side
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.log_format import LogFormat, quantity_named
-from armdyn.identification.log.readers import numpy_files, rosbag
+from armdyn.identification.log.readers import numpy_files, parquet_process, rosbag
 from armdyn.robot import Robot
 from armdyn.typing import Array
 
@@ -144,7 +144,7 @@ def _contents(path: Path, robot: Robot, wanted: LogFormat) -> tuple[Raw, dict[st
 
 _TABLES: tuple[tuple[tuple[str, ...], str, Callable[[Path], Raw]], ...] = (
     ((".npz", ".npy"), "a NumPy file", numpy_files.read_numpy),
-    ((".parquet", ".pq"), "a Parquet file", numpy_files.read_parquet),
+    ((".parquet", ".pq"), "a Parquet file", parquet_process.read_parquet),
     (TEXTS, "a table of numbers as text", partial(text_table.read, interrupted=True)),
 )
 """File extensions, what such a file is, its reader."""

@@ -1,0 +1,17 @@
+from armdyn.simulation.course import Hold as Hold
+from armdyn.simulation.experiment import Experiment as Experiment
+from armdyn.simulation.experiment import LawChoice as LawChoice
+from armdyn.simulation.experiment import Observers as Observers
+from armdyn.simulation.experiment import Reference as Reference
+from armdyn.simulation.experiment import Study as Study
+from armdyn.simulation.run import Run as Run
+from armdyn.simulation.run import SimulationError as SimulationError
+from armdyn.simulation.run import Status as Status
+from armdyn.simulation.runs import Runs as Runs
+from armdyn.simulation.settings import Actuation as Actuation
+from armdyn.simulation.settings import Plant as Plant
+from armdyn.simulation.settings import Push as Push
+from armdyn.simulation.settings import Sensors as Sensors
+from armdyn.simulation.settings import Solver as Solver
+from armdyn.simulation.simulator import simulate as simulate
+from armdyn.simulation.stops import Stops as Stops
