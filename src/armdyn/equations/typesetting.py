@@ -250,7 +250,6 @@ def view(equations: Equations, blocks: Sequence[Block] | None = None, without: S
         ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),
         ("program for tau", operations),
-        ("derived in", f"{equations.seconds:.2f} s"),
     ]
     notes = [SHORT, *([UNWRITTEN] if equations.symmetric else [])]
     if counted:
