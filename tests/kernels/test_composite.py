@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ import pytest
 
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import Operations, trace
+from armdyn.graph.structure import Port
 from armdyn.kernels import Composite, build, interpreted
+from armdyn.kernels.call.general import SMALLEST_SHARE, general_call
+from armdyn.kernels.ports import Ports
 
 SINES = trace(lambda q: [[q[0].sin(), q[1]], [q[0] * q[1], 2 * q[0]]], {"q": 2})
 CUBES = trace(lambda q: [[q[0] * q[0] * q[0]], [q[1]]], {"q": 2})
@@ -57,3 +61,18 @@ def test_facts_are_those_of_the_parts_together() -> None:
     assert Composite((build(SINES),), lambda parts, q: [parts[0](q)]).from_cache == build(SINES).from_cache
     known = Operations(multiplications=7)
     assert composite(counted=known).operations == known
+
+
+@pytest.mark.parametrize(("threads", "workers"), [(None, 1), (1, 1), (2, 2)])
+def test_a_batch_is_shared_among_as_many_threads_as_asked_for(threads: int | None, workers: int) -> None:
+    seen: set[int] = set()
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        seen.add(threading.get_ident())
+        return np.add(*arguments, **options)
+
+    ports = Ports((Port("a", ()), Port("b", ())), (Port("sum", ()),))
+    a, b = np.random.default_rng(1).normal(size=(2, 4 * SMALLEST_SHARE))
+    found = general_call("added", ports, noted)(a, b, **({} if threads is None else {"threads": threads}))
+    np.testing.assert_array_equal(found, a + b)
+    assert len(seen) == workers

@@ -245,7 +245,7 @@ def view(equations: Equations, blocks: Sequence[Block] | None = None, without: S
     )
     facts = [
         ("equation", motion(equations)),
-        ("", "; ".join(statement(equations)[1:])),
+        ("model", "; ".join(statement(equations)[1:]).removeprefix("model: ")),
         *([("coordinates", coordinates(equations))] if equations.size_of_x > equations.robot.n else []),
         ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),

@@ -44,7 +44,8 @@ class Kernel:
 
     `call` is the fastest way to call it (a builtin function where possible); `kernel(...)` does the same, a little
     slower. Keywords: `out=` (a tuple for several outputs), `threads=` (0: one per processor), and those of
-    NumPy's ufuncs. A sample's result is the same to the last bit in every batch. Finiteness of input is not checked.
+    NumPy's ufuncs. Large batches in a loop are up to twice as fast with `out=`, because the system clears new memory.
+    A sample's result is the same to the last bit in every batch. Finiteness of input is not checked.
     """
 
     name: str
