@@ -56,8 +56,12 @@ def arm(rng: Rng) -> Record:
     for k, row in enumerate(joints):
         following = joints[k + 1] if k + 1 < len(joints) else {"a": 0.0, "d": 0.08, "alpha": 0.0}
         row |= _body(rng, _far_end(convention, row, following), size)
-        row["limits"] = {"lower": -round(float(rng.uniform(1.5, 3)), 3), "upper": round(float(rng.uniform(1.5, 3)), 3),
-                         "velocity": round(float(rng.uniform(1.5, 5)), 3), "torque": round(float(rng.uniform(20, 200)))}  # fmt: skip
+        row["limits"] = {
+            "lower": -round(float(rng.uniform(1.5, 3)), 3),
+            "upper": round(float(rng.uniform(1.5, 3)), 3),
+            "velocity": round(float(rng.uniform(1.5, 5)), 3),
+            "torque": round(float(rng.uniform(20, 200))),
+        }
     return {"name": "arm", "convention": convention, "joint": joints}
 
 

@@ -88,19 +88,21 @@ def with_resting_rotors(robot: Robot, stopped: Sequence[Joint]) -> Robot:
             load, on = inertia_at_rest(rotor, Pose.identity()).at_origin(), rotor.on or joint.parent
             loads[on] = loads[on] + load if on in loads else load
 
+    # A counterbalance lifts its body and not the rotor, which then stays a body of its own.
+    lifted = {joint.body.name for joint in robot.tree if not ops.is_zero(joint.body.gravity_compensation)}
+    beside = [
+        Joint(f"{name}_rotors", "fixed", FreeTransform(), name, Body(f"{name}_rotors", load))
+        for name, load in loads.items()
+        if name in lifted
+    ]
+
     def loaded(body: Body) -> Body:
-        if body.name not in loads:
+        if body.name not in loads or body.name in lifted:
             return body
-        if not ops.is_zero(body.gravity_compensation):
-            raise RobotError(
-                f"body {body.name!r} has a counterbalance and carries the rotor of a joint that is held",
-                where=f"robot {robot.name!r}",
-                advice="The counterbalance would carry the rotor too: use robot.without('gravity_compensation').",
-            )
         return replace(body, inertia=body.inertia.at_origin() + loads[body.name])
 
     tree = tuple(replace(joint, body=loaded(joint.body)) for joint in robot.tree) if loads else robot.tree
-    return replace(robot, tree=tree, root=loaded(robot.root))
+    return replace(robot, tree=(*tree, *beside), root=loaded(robot.root))
 
 
 def welded(robot: Robot) -> Robot:
