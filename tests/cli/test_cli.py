@@ -173,7 +173,7 @@ def test_study_prints_facts_and_writes_a_self_contained_report(run: Run, tmp_pat
     assert str(folder / "report.html") in out
     assert "Tool positions" in out
     assert re.search(r"base parameters +\d+ of \d+", out)
-    assert re.search(r"Done in \d+\.\d s(, \d+ MB peak memory)?\.", out)
+    assert re.search(r"done in +\d+\.\d s(, \d+ MB peak memory)?", out)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<svg" in page
     assert "Check-up" in page

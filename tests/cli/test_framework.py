@@ -54,6 +54,14 @@ def test_every_verb_prints_json_and_changes_its_robot_in_one_way() -> None:
         assert ("--force" in names) == bool({"--out", "--plot", "--report"} & set(names)), name
 
 
+@pytest.mark.parametrize("name", options())
+def test_help_ends_with_an_example_that_can_be_typed(name: str, run: Run) -> None:
+    arguments = command.EXAMPLES[name].split()
+    get_command(app).commands[name].make_context(name, arguments)  # type: ignore[attr-defined]
+    _, out, _ = run(name, "--help", columns=200)
+    assert f"Example: armdyn {name} {command.EXAMPLES[name]}".strip() in " ".join(out.split())
+
+
 # Imports --------------------------------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import pytest
 import armdyn
 from armdyn.dynamics.presliding import torques_along
 from armdyn.errors import FeatureError
+from armdyn.formats import save
 from armdyn.identification import Fit, Log, Weighted, process
 from armdyn.identification.fit.delivery import Delivery
 from armdyn.parameters import physical_consistency
@@ -111,8 +112,7 @@ def test_a_file_that_gives_back_another_robot_is_an_error(fit: Fit, monkeypatch:
     """Evidence that bites: a writer that loses the friction of a joint is noticed."""
     from armdyn.identification.fit import delivery
 
-    real = delivery.save
-    monkeypatch.setattr(delivery, "save", lambda robot, path: real(robot.without("friction"), path))
+    monkeypatch.setattr(delivery, "save", lambda robot, path: save(robot.without("friction"), path))
     with pytest.raises(armdyn.ArmdynError, match="gives back a robot"):
         fit.as_file(".toml")
 

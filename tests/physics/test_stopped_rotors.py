@@ -16,6 +16,7 @@ from armdyn.robot import Body, Robot
 from armdyn.robot.random import random_robot
 from physics import engine
 from physics.test_rotors import relative
+from support.pinocchio_model import pin
 
 SEEDS = range(2000 if os.environ.get("ARMDYN_FULL") else 60)
 TOLERANCE = 1e-11
@@ -89,7 +90,7 @@ def test_without_rotors_on_links_only_the_spin_goes(seed: int) -> None:
     robot = robot_with_full_rotors(seed)
     q, qd, qdd = np.random.default_rng(seed).uniform(-2, 2, (3, robot.n))
     model, A, _ = engine.with_rotor_bodies(robot)
-    still = A.T @ engine.pin.rnea(model, model.createData(), A @ q, A @ qd, A @ qdd)
+    still = A.T @ pin.rnea(model, model.createData(), A @ q, A @ qd, A @ qdd)
     reflected = [float(joint.rotor.ratio) ** 2 * float(joint.rotor.inertia) for joint in robot.joints]
     found = newton_euler.inverse_dynamics(robot.without("rotors_on_links"), q, qd, qdd)
     assert relative(found, still + np.array(reflected) * qdd) < TOLERANCE

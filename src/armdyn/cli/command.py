@@ -69,10 +69,41 @@ VERBS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Results": (study, studio, share, export, reproduce, bench, cite),
 }
 """Panels of the help and their verbs."""
+EXAMPLES = {
+    "analyse": "panda --at 0,-0.6,0,-2.2,0,1.6,0.8 --map payload --plot map.png",
+    "bench": "panda --quick",
+    "certify": "scara5 --points 5",
+    "check": "my_robot.urdf --json",
+    "cite": "kane --bibtex",
+    "compare": "puma560",
+    "derive": "scara5 --by kane --entry M11 --out equations.tex",
+    "evaluate": "panda --at 0,30deg,0,-1,0,1,0 --out state.csv",
+    "excite": "panda --period 10 --out motion.csv",
+    "explain": "model.urdf model.xml --report why.html",
+    "export": "panda --to c --functions inverse_dynamics,gravity --out code",
+    "fix": "my_robot.urdf --out repaired.urdf",
+    "formulations": "",
+    "identifiable": "panda motion.csv",
+    "identify": "my_robot.toml log.csv --out identified.toml --report fit.html",
+    "payload": "my_robot.toml empty.csv loaded.csv --out loaded.toml",
+    "plan": "scara5 --from 0,0,0,0,0 --to 0.1,1,0.5,-0.3,0.1 --out plan.csv",
+    "prune": "puma560 --tolerance 1% --out reduced.py",
+    "reproduce": "khalil",
+    "robots": "",
+    "share": "panda --out panda.html",
+    "show": "panda --load lock=panda_joint7=30deg,without=friction",
+    "simulate": "scara5 --reference plan.csv --set law.kp=200 --plot run.png",
+    "stiffness": "my_robot.toml log.csv --out identified.toml",
+    "studio": "panda",
+    "study": "scara5",
+    "sweep": "ur5 --vary payload=0:5:6 --plot sweep.png",
+}
+"""Verb -> arguments of a typical command, shown below its help."""
 for _panel, _verbs in VERBS.items():
     for _verb in _verbs:  # paragraphs are refilled: rich would keep the line ends of the docstring
         _help = "\n\n".join(" ".join(part.split()) for part in (_verb.__doc__ or "").split("\n\n"))
-        app.command(rich_help_panel=_panel, help=_help)(in_panels(_verb))
+        _example = f"Example: armdyn {_verb.__name__} {EXAMPLES[_verb.__name__]}".rstrip()
+        app.command(rich_help_panel=_panel, help=_help, epilog=_example)(in_panels(_verb))
 
 
 @app.callback(invoke_without_command=True)

@@ -80,7 +80,7 @@ class Columns:
 
     torques, positions: (n,) column of each joint. gains: (n,) of the torques. scales, zeros: (n,) the joint's position
     is scale * column + zero. gravity: (3,) m/s^2, in which the torques were measured. delay: s, by which torques are
-    stamped too early.
+    stamped too early. compensated: the model's own gravity was subtracted from the torques.
     """
 
     torques: tuple[int, ...]
@@ -90,6 +90,7 @@ class Columns:
     zeros: tuple[float, ...]
     gravity: tuple[float, float, float]
     delay: float = 0.0
+    compensated: bool = False
 
     @staticmethod
     def declared(robot: Robot) -> Columns:
@@ -211,10 +212,21 @@ class LogRows:
                 Y[:, j, self.names.index(f"Fc{j + 1}")] = self.coulomb[:, order[j]] * np.sign(scale[j])
         return Y
 
+    def torques(self, columns: Columns) -> Array:
+        """(m, n) torques by column, with the model's gravity added back where it was subtracted."""
+        tau = self.torque_at(columns.delay)
+        if columns.compensated:
+            still = replace(self, qd=0 * self.qd, qdd=0 * self.qdd)
+            bodies = self.model.copy()
+            bodies[_own_places(self.names)] = 0.0
+            tau = tau.copy()
+            tau[:, list(columns.torques)] += still.regressor(columns) @ bodies / np.array(columns.gains)
+        return tau
+
     def grams(self, columns: Columns) -> Grams:
-        key = (columns.motion, columns.delay)
+        key = (columns.motion, columns.delay, columns.compensated and (columns.torques, columns.gains))
         if key not in self._known:
-            Y, tau = self.regressor(columns), self.torque_at(columns.delay)
+            Y, tau = self.regressor(columns), self.torques(columns)
             keep = self.keep[:, list(columns.positions)]
             kept = Y * keep[:, :, None]
             gram = np.stack([kept[:, j].T @ kept[:, j] for j in range(Y.shape[1])])
@@ -348,7 +360,7 @@ class LogCase:
     @cached_property
     def residual(self) -> Array:
         """(m, n) torques that the fit does not explain, in the order of the joints."""
-        tau = self.rows.torque_at(self.columns.delay)[:, list(self.columns.torques)] * np.array(self.columns.gains)
+        tau = self.rows.torques(self.columns)[:, list(self.columns.torques)] * np.array(self.columns.gains)
         return np.asarray(tau - self._grams.Y @ self.fit.x)
 
     def linear_estimate(self, slope: Array) -> Array:
@@ -443,6 +455,8 @@ def gravity_of_the_log(case: LogCase) -> Iterator[Reading]:
     units = [case.rows.regressor(case.columns, unit) - zero for unit in np.eye(3)]
     if any(case.columns.gravity):
         yield _reading("gravity missing", ["effort"], "the torques do not contain gravity", gravity=(0.0, 0.0, 0.0))
+        if not case.columns.compensated:
+            yield _reading("gravity missing", ["effort"], "the model's gravity was subtracted", compensated=True)
         if case.rows.added:
             twice = tuple(2 * g for g in case.columns.gravity)
             yield _reading("gravity twice", ["effort"], "the torques contain gravity twice", gravity=twice)

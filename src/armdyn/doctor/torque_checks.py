@@ -151,7 +151,7 @@ def _severity(material: bool) -> Severity:
 
 def _gravity(before: LogCase, after: LogCase) -> Iterator[Finding]:
     declared, found = np.array(before.columns.gravity), np.array(after.columns.gravity)
-    if (declared == found).all():
+    if (declared == found).all() and not after.columns.compensated:
         return
     gain = _better(before, after)
     if not declared.any():
@@ -165,7 +165,7 @@ def _gravity(before: LogCase, after: LogCase) -> Iterator[Finding]:
             cause="gravity = (0, 0, 0)",
             advice="Give the robot its gravity, (0, 0, -9.81) for a base that stands.",
         )
-    elif not found.any():
+    elif not found.any() or after.columns.compensated:
         yield Finding(
             "gravity missing",
             "suspicious",

@@ -245,12 +245,11 @@ def view(equations: Equations, blocks: Sequence[Block] | None = None, without: S
     )
     facts = [
         ("equation", motion(equations)),
-        ("", "; ".join(statement(equations)[1:])),
+        ("model", "; ".join(statement(equations)[1:]).removeprefix("model: ")),
         *([("coordinates", coordinates(equations))] if equations.size_of_x > equations.robot.n else []),
         ("formulation", f"{entry.title} ({entry.name}), {entry.source}"),
         ("multiplied out", f"{size['M']} terms in M, {size['christoffel']} in C, {size['g']} in g"),
         ("program for tau", operations),
-        ("derived in", f"{equations.seconds:.2f} s"),
     ]
     notes = [SHORT, *([UNWRITTEN] if equations.symmetric else [])]
     if counted:

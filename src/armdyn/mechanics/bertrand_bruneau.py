@@ -1,7 +1,6 @@
 """Bertrand and Bruneau's formulation: what every body does to every joint, in coefficients that depend on q alone.
 
-    tau_i = sum_k [ sum_j (H_ijk qdd_j + beta_ijk qd_j^2 + 2 qd_j sum_n<j zeta_ijnk qd_n) + G_ik + Q_ik ]     El Baji
-    (23)
+    tau_i = sum_k [ sum_j (H_ijk qdd_j + beta_ijk qd_j^2 + 2 qd_j sum_n<j zeta_ijnk qd_n) + G_ik + Q_ik ]  El Baji (23)
 
 Source: El Baji sec. 3, (1)-(33), the extension of Bertrand and Bruneau 2013 to prismatic joints, corrected: no factor
 on the tensors of bodies behind prismatic joints (ElBaji-2), the wrench is exerted by the body (ElBaji-3), u_n in the
@@ -240,8 +239,7 @@ def _moving(bodies: Sequence[Inertia], partials: Partials, qd: Scalars, qdd: Sca
 def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion.
 
-        tau = M(q) qdd + qd^T C(q) qd + G(q) + Q                                                             El Baji
-        (30)
+        tau = M(q) qdd + qd^T C(q) qd + G(q) + Q                                        El Baji (30)
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.

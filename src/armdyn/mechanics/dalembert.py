@@ -1,7 +1,6 @@
 """Generalized d'Alembert equations: closed form, with the effects of translation and of rotation kept apart.
 
-    tau_i = sum_j (D_ij^rot + D_ij^tran) qdd_j + h_i^tran + h_i^rot + c_i                                    Milićević
-    (4.1)
+    tau_i = sum_j (D_ij^rot + D_ij^tran) qdd_j + h_i^tran + h_i^rot + c_i                               Milićević (4.1)
 
 Source: Milićević sec. 4, (4.1)-(4.5); the damaged (4.3) and the missing (4.4) as in Milicevic-5, Milicevic-6. Vectors
 are in world axes, tensors about the centres of mass in link axes. Joint j's axis is z of link j through its origin p_j
@@ -239,8 +238,7 @@ def velocity_terms(robot: Robot, q: Scalars, qd: Scalars) -> Matrix:
 def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
     """Joint torques that produce a motion.
 
-        tau_i = sum_j D_ij qdd_j + h_i^tran + h_i^rot + c_i + (J^T w)_i                                       Milićević
-        (4.1)
+        tau_i = sum_j D_ij qdd_j + h_i^tran + h_i^rot + c_i + (J^T w)_i                                 Milićević (4.1)
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.

@@ -81,8 +81,7 @@ def christoffel_symbols(robot: Robot, q: Scalars) -> Tensor:
 
 @quantity
 def velocity_coefficients(robot: Robot, q: Scalars) -> Tensor:
-    """h_ijk = db_ij/dq_k - 1/2 db_jk/dq_i: (..., n, n, n), the torque on joint i is sum h_ijk qd_j qd_k. Siciliano
-    (7.41)
+    """h_ijk = db_ij/dq_k - 1/2 db_jk/dq_i: (..., n, n, n), torque i is sum h_ijk qd_j qd_k. Siciliano (7.41)
 
     h_ijj is the centrifugal effect of joint j; of h_ijk and h_ikj only the sum has a meaning (c_ijk is half of it).
     """

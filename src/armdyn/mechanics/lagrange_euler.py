@@ -122,8 +122,7 @@ def h(robot: Robot, q: Scalars) -> Tensor:
 
 @actuated
 def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench: Wrench = None) -> list[Scalar]:
-    """Joint torques that produce a motion: tau_i = sum D_ik qdd_k + sum h_ikm qd_k qd_m + c_i, and J^T w. Milićević
-    (2.5)
+    """Joint torques that produce a motion: sum D_ik qdd_k + sum h_ikm qd_k qd_m + c_i, and J^T w. Milićević (2.5)
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives. wrench: (..., 6) at the tool, or {frame: (..., 6)}.
     Returns: tau: (..., n) N m or N, exerted by the actuators on +q.

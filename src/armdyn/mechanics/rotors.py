@@ -1,5 +1,4 @@
-"""The rotors of the motors: reflected on their joints (Khalil (7.29)) or spinning on their carriers (Siciliano sec.
-7.1.1).
+"""The rotors of the motors: reflected on their joints, Khalil (7.29), or spinning on their carriers, Siciliano 7.1.1.
 
 In the full model the mass of a rotor and its inertia at rest are part of the link that carries it, the augmented link
 of Siciliano (7.52)-(7.77) (see robot.links). What is left is its spin: with I = inertia about the axis z, s = its rate

@@ -342,7 +342,7 @@ class _Task:
         jerk = self.limits.jerk
         j_max = jerk if np.isfinite(jerk).any() else None
         if len(self.points) == 2:
-            return point_to_point(*self.points, self.law, v_max=v_max, a_max=a_max, j_max=j_max)
+            return point_to_point(self.points[0], self.points[1], self.law, v_max=v_max, a_max=a_max, j_max=j_max)
         from armdyn.trajectory.via import via_points
 
         # Jerk is unbounded in blends and bounded in a spline, which is slowed until it keeps the limit.
@@ -357,7 +357,9 @@ class _Task:
             v_max = limits.velocity if "v_max" in self.given else None
             a_max = limits.acceleration if "a_max" in self.given else None
             j_max = limits.jerk if np.isfinite(limits.jerk).any() else None
-            return point_to_point(*self.points, self.law, v_max=v_max, a_max=a_max, j_max=j_max, duration=duration)
+            return point_to_point(
+                self.points[0], self.points[1], self.law, v_max=v_max, a_max=a_max, j_max=j_max, duration=duration
+            )
         motion = self.joint_motion(self.assumed("velocity")[0], self.assumed("acceleration")[0]).retimed(duration)
         for name, order, most in (("v_max", 1, limits.velocity), ("a_max", 2, limits.acceleration)):
             over = np.where(name in self.given, motion.peak(order) / most, 0.0)

@@ -50,7 +50,7 @@ def allowed_speeds(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits, res
     factors = np.minimum(factors.reshape(h.shape).min(axis=1), 1 / np.maximum(_peaks_between(speeds), 1e-300))
     peaks = _peaks_between(between)
     smooth = peaks - between.max(axis=(1, 2)) < SMOOTH
-    return np.minimum(factors, np.where(smooth, 2 - np.maximum(peaks, 1.0), 1.0))
+    return np.asarray(np.minimum(factors, np.where(smooth, 2 - np.maximum(peaks, 1.0), 1.0)))
 
 
 def slowed_to(motion: TimeOptimal, factor: float) -> TimeOptimal:

@@ -371,7 +371,7 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
             q = [RationalAngle(x) if link.revolute else x for link, x in zip(links, draw(robot.n), strict=True)]
             qd, qdd = draw(robot.n), draw(robot.n)
             if chain is None:
-                Y = regressor(view, q, qd, qdd, families)
+                Y: Any = regressor(view, q, qd, qdd, families)
             else:
                 Y = projected(view.opened, ClosedMotion(chain, {"q": q, "qd": qd, "qdd": qdd}), families)
             rows += [[residue(row[i]) for i in chosen] for row in Y]

@@ -64,7 +64,8 @@ def _with_offset(changed: Joint, joint: Joint) -> Joint:
     zero = getattr(joint.geometry, key)
     fraction = part_of_pi(zero)
     number = _decimal(zero) if fraction is None else fraction * PI
-    return replace(changed, geometry=replace(changed.geometry, **{key: number}))
+    geometry: Any = changed.geometry
+    return replace(changed, geometry=replace(geometry, **{key: number}))
 
 
 def _decimal(x: Any) -> Any:

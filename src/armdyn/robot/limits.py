@@ -340,7 +340,7 @@ def limits_of(
     if isinstance(limits, MotionLimits):
         if len(limits.tau_max) != robot.n:
             raise ShapeError(f"limits of {len(limits.tau_max)} joints", where=where, expected=f"{robot.n} joints")
-        asked = ("p_max",) if np.isfinite(limits.power).any() else ()
+        asked: tuple[str, ...] = ("p_max",) if np.isfinite(limits.power).any() else ()
     else:
         asked = tuple(limits or ())
         limits = motion_limits(robot, **(limits or {}))

@@ -115,11 +115,12 @@ class Excitation(Result):
     @cached_property
     def prediction(self) -> Prediction:
         """The standard deviations that an identification from the logged motion will have."""
-        noise, limit = self.measurement.noise, self.design.limits.tau_max
+        limit, noise = self.design.limits.tau_max, self.measurement.noise
+        assumed: Any = noise
         if noise is None:
             peak = np.abs(self.feasibility.peak["torque"])
-            noise = NOISE * np.maximum(np.where(np.isfinite(limit), limit, peak), 1e-6)
-        return predicted_std(self.base, self.repeated(self.measurement.periods), noise, rate=self.measurement.rate)
+            assumed = NOISE * np.maximum(np.where(np.isfinite(limit), limit, peak), 1e-6)
+        return predicted_std(self.base, self.repeated(self.measurement.periods), assumed, rate=self.measurement.rate)
 
     def _view(self) -> View:
         facts = [("motion", str(self.design.harmonics)),

@@ -140,7 +140,9 @@ class Fit(Result):
                                  expected=f"({len(stamps)}, {self.robot.n}), a row per time stamp")  # fmt: skip
         if not (np.diff(stamps) > 0).all():
             raise ArmdynError("time does not increase", where="predict", expected="consecutive samples of one motion")
-        return Samples(stamps, *arrays, np.zeros(arrays[0].shape), np.ones(arrays[0].shape, dtype=bool))
+        positions, rates, accelerations = arrays
+        still, every = np.zeros(positions.shape), np.ones(positions.shape, dtype=bool)
+        return Samples(stamps, positions, rates, accelerations, still, every)
 
     # Parameters -------------------------------------------------------------------------------------------------------
 
@@ -264,7 +266,7 @@ class Fit(Result):
 
     def as_file(self, suffix: str, path: Path | None = None) -> Delivery:
         """What a file of a format gives back, and how well it predicts; path: where it stays (default: nowhere)."""
-        robot, left_out = self.robot, ()
+        robot, left_out = self.robot, tuple[str, ...]()
         while more := inexpressible(robot, suffix):  # leaving out one part may reveal another
             left_out = (*left_out, *more)
             if self.model is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from armdyn.identification.fit.estimation import Estimate, narrowed
 from armdyn.identification.fit.posterior import ROBOT_TERMS, SIGNAL_TERMS, Problem, noise_by_speed, predicted
-from armdyn.identification.fit.rows import ROW, TERMS, TorqueRows, plain_friction
+from armdyn.identification.fit.rows import ROW, TERMS, Design, TorqueRows, plain_friction
 from armdyn.identification.log.samples import Samples
 from armdyn.parameters import BaseParameters, with_standard_parameters
 from armdyn.robot import Robot
@@ -146,12 +147,12 @@ class TorqueModel:
         std = self.band.kappa * np.sqrt(self._variance(designs) + _of_class(self.band.sigma, here.speed) ** 2)
         return here.t, torques, std
 
-    def _variance(self, designs: list[tuple[Array, Array]]) -> Array:
+    def _variance(self, designs: Sequence[Design]) -> Array:
         """(m, n) variance of the torques by the errors of the unknowns."""
         C, found = self.problem.solution.covariance, []
         for columns, places in designs:
             found.append(np.einsum("mi,ij,mj->m", columns, C[np.ix_(places, places)], columns, optimize=True))
-        return np.maximum(np.column_stack(found), 0.0)
+        return np.asarray(np.maximum(np.column_stack(found), 0.0))
 
     @cached_property
     def band(self) -> Band:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from armdyn.errors import unknown_name
 from armdyn.formats.settings_file import make_section, section_template
@@ -28,7 +28,7 @@ class Logger(NamedTuple):
         for name in tables:
             if name not in SECTIONS:
                 raise unknown_name("section", name, SECTIONS, where=str(path))
-        found = {name: make_section(kind, tables[name], f"{path}, [{name}]")
+        found: dict[str, Any] = {name: make_section(kind, tables[name], f"{path}, [{name}]")
                  for name, kind in SECTIONS.items() if tables.get(name)}  # fmt: skip
         return Logger(found.get("log"), found.get("processing"))
 

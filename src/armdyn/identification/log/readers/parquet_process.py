@@ -66,7 +66,8 @@ def _convert(path: Path, out: Path) -> int:
             require_numbers(path, max(values, about.num_rows * about.num_columns), about.num_columns)
             table = file.read()
         columns = {name: _numbers(table.column(name)) for name in table.column_names}
-        np.savez(out, **{name: array for name, array in columns.items() if array is not None})
+        arrays: dict[str, Any] = {name: array for name, array in columns.items() if array is not None}
+        np.savez(out, **arrays)
     except Exception as error:
         sys.stderr.write(str(error))
         return REFUSED
