@@ -107,7 +107,7 @@ def row(name: str, law: str, draws: int) -> str:
         truth = fit.base.from_standard(standard_parameters(robot, fit.base.include))
         inside.append(np.abs(fit.estimate.values - truth) <= 2 * fit.estimate.std)
         features += [name for name in ("friction_law", "load_friction", "presliding") if name in fit.robot.features]
-        predicted = [torques_along(each, *other) for each in (fit.robot, fit.plain)]
+        predicted = [torques_along(each, *other) for each in (fit.robot, fit.robot_without_terms)]
         errors.append([np.mean((x - expected).std(axis=0) / expected.std(axis=0)) for x in predicted])
     shares, per_draw = np.mean(inside, axis=0), np.mean(inside, axis=1)
     seconds = (time.process_time() - begin) / draws

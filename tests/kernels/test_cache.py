@@ -15,7 +15,7 @@ import pytest
 from armdyn.dynamics.looped.tables import looped
 from armdyn.errors import PerformanceWarning
 from armdyn.graph import Graph, trace
-from armdyn.kernels import build, cache, jit
+from armdyn.kernels import build, cache, jit, sources
 from armdyn.robot.random import random_robot
 from support.limits import waiting_is_a_failure
 
@@ -342,3 +342,15 @@ def test_two_processes_one_empty_folder_and_no_compiler(folder: Path) -> None:
     assert len({out for out, _ in answers}) == 1
     assert not any(err for _, err in answers)
     assert [file.suffix for file in files(folder)] == [".o"]
+
+
+def test_the_version_covers_modules_of_subfolders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At every depth, but not the folder of compiled modules."""
+    found = {Path(entry.path).relative_to(sources.HOME).as_posix() for entry in sources.files("kernels")}
+    assert {"typing.py", "kernels/jit.py", "kernels/straight/budget.py", "kernels/looped/tiles.py"} <= found
+    monkeypatch.setattr(sources, "HOME", tmp_path)
+    for name in ("top.py", "a/one.py", "a/b/two.py", "a/b/c/three.py", "a/__pycache__/four.py", "other/five.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    names = sorted(Path(entry.path).stem for entry in sources.files("a"))
+    assert names == ["one", "three", "top", "two"]
