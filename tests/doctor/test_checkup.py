@@ -178,7 +178,7 @@ def test_what_snapping_changes_is_a_bound_on_the_true_change() -> None:
 
 
 def _tool(robot: Robot, q: np.ndarray) -> np.ndarray:
-    pose: Any = armdyn.mechanics.kinematics.pose(robot, q)  # type: ignore[arg-type]
+    pose: Any = armdyn.mechanics.kinematics.pose(robot, q)
     return np.asarray(pose)[:3, 3]
 
 

@@ -16,6 +16,7 @@ from armdyn.identification.log.log import Log
 from armdyn.identification.log.log_format import LogFormat
 from armdyn.identification.log.readers import read_log
 from armdyn.robot import Robot
+from armdyn.robot.parts import Limits
 from support.limits import FULL
 from support.logs import excitation, rubbing, simulated
 
@@ -184,7 +185,7 @@ def test_torques_beyond_the_limit_are_not_saturated() -> None:
     arm = rubbing("ur5")
     log = simulated(arm, 7)
     largest = float(np.abs(log.tau[:, 1]).max())
-    tree = [dataclasses.replace(joint, limits=dataclasses.replace(joint.limits, torque=0.7 * largest))
+    tree = [dataclasses.replace(joint, limits=dataclasses.replace(joint.limits or Limits(), torque=0.7 * largest))
             if joint.name == name(arm, 1) else joint for joint in arm.tree]  # fmt: skip
     assert rules(log, dataclasses.replace(arm, tree=tuple(tree))) == {"range of torque": [name(arm, 1)]}
     tau = log.tau.copy()

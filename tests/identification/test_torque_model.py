@@ -119,7 +119,7 @@ def test_the_delivered_robot_has_the_friction_that_was_found(rich: Fit, tmp_path
     np.testing.assert_allclose(armdyn.compile(again).inverse_dynamics(q, qd, qdd), sliding_torques, atol=1e-9)
     law = armdyn.Feedforward(armdyn.compile(again))
     np.testing.assert_allclose(law.dyn.inverse_dynamics(q[5], qd[5], qdd[5]), sliding_torques[5], atol=1e-9)
-    assert armdyn.codegen.write(again, "c", tmp_path / "code", functions=("inverse_dynamics",))
+    assert armdyn.export(again, "c", functions=("inverse_dynamics",)).save(tmp_path / "code")
 
 
 def test_the_band_holds_on_another_motion(rich: Fit) -> None:

@@ -134,7 +134,7 @@ def test_the_file_along_a_motion_feeds_a_spreadsheet(tmp_path: Path) -> None:
     with found.save(tmp_path / "all.csv").open(newline="") as file:
         head, *rows = csv.reader(file)
     numbers = np.array([[float(cell) for cell in row] for row in rows])
-    assert len(set(head)) == len(head) and numbers.shape == (len(found.t), len(head))
+    assert len(set(head)) == len(head) and numbers.shape == (len(np.asarray(found.t)), len(head))
     table = dict(zip(head, numbers.T, strict=True))
     close(table["tau2"], found.tau[:, 1])
     close(table["M1_2"], found.M[:, 0, 1])

@@ -175,11 +175,11 @@ def test_limits_that_contradict_or_are_unknown() -> None:
     robot, move = compiled("planar2r").robot, armdyn.point_to_point([0.0, 0.0], [1.0, 0.5], "quintic", duration=2.0)
     for function in (armdyn.scale_to_torque, armdyn.time_optimal):
         with pytest.raises(ArmdynError, match="Did you mean 'v_max'"):
-            function(move, robot, limits={"tau_max": 1e6, "vmax": 1.0})  # type: ignore[operator]
+            function(move, robot, limits={"tau_max": 1e6, "vmax": 1.0})
         for limits in ({"tau_max": 1e6, "p_max": 100.0}, motion_limits(robot, tau_max=1e6, p_max=100.0)):
             with pytest.raises(NotApplicable, match="a limit p_max"):
-                function(move, robot, limits=limits)  # type: ignore[operator]
+                function(move, robot, limits=limits)
         with pytest.raises(ShapeError, match="limits of 6 joints"):
-            function(move, robot, limits=motion_limits(compiled("ur5").robot))  # type: ignore[operator]
+            function(move, robot, limits=motion_limits(compiled("ur5").robot))
     with pytest.raises(ArmdynError, match="Did you mean 'v_max'"):
         motion_limits(robot, vmax=2.0)  # type: ignore[call-arg]

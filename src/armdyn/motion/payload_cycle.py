@@ -21,7 +21,7 @@ from armdyn.motion.scaling import demand_of
 from armdyn.motion.timed_path import TimeOptimal
 from armdyn.motion.timing import POINTS, fastest_timing, path_of
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import LimitOptions, MotionLimits, joint_names, joint_units, limits_of
+from armdyn.robot.limits import LimitsGiven, MotionLimits, joint_names, joint_units, limits_of
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
@@ -141,7 +141,7 @@ def largest_payload(
     duration: float | None = None,
     rest: float = 0.0,
     dt: float | None = None,
-    limits: LimitOptions | MotionLimits | None = None,
+    limits: LimitsGiven = None,
 ) -> LargestPayload:
     """Return the largest payload with which a motion keeps the torque limits, or its path takes a given time at most.
 
@@ -333,7 +333,7 @@ def shortest_cycle(
     *,
     com: Any = (0.0, 0.0, 0.0),
     inertia: Any = None,
-    limits: LimitOptions | MotionLimits | None = None,
+    limits: LimitsGiven = None,
 ) -> Cycle:
     """Return the shortest cycle along a path with a payload: the fastest motion, and a rest if actuators must cool.
 

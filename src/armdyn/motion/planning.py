@@ -21,7 +21,7 @@ from armdyn.result import Result
 from armdyn.robot.features import CLOSED, SUPPORT, TREE, require, takes
 from armdyn.robot.limits import (
     CAREFUL,
-    LimitOptions,
+    LimitsGiven,
     MotionLimits,
     careful_rates,
     joint_names,
@@ -197,7 +197,7 @@ def plan(
     profile: str | None = None,
     duration: float | None = None,
     straight: bool = False,
-    limits: LimitOptions | MotionLimits | None = None,
+    limits: LimitsGiven = None,
     tool_limits: PathTiming | None = None,
     payload: float = 0.0,
     com: Sequence[float] = (0.0, 0.0, 0.0),
@@ -451,7 +451,7 @@ def _configurations(robot: Robot, points: Any) -> Array:
     return q
 
 
-def _given(limits: LimitOptions | MotionLimits | None) -> frozenset[str]:
+def _given(limits: LimitsGiven) -> frozenset[str]:
     """Names of the limits that the user gives."""
     return frozenset(("v_max", "a_max") if isinstance(limits, MotionLimits) else limits or ())
 

@@ -22,7 +22,7 @@ from armdyn.motion.sampling import (
     too_weak,
 )
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import LimitOptions, MotionLimits, joint_names, joint_units, limits_of
+from armdyn.robot.limits import LimitsGiven, MotionLimits, joint_names, joint_units, limits_of
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import Uniform
 from armdyn.typing import Array
@@ -80,7 +80,7 @@ def scale_to_torque(
     model: Robot | Dynamics,
     *,
     dt: float | None = None,
-    limits: LimitOptions | MotionLimits | None = None,
+    limits: LimitsGiven = None,
 ) -> ScaledMotion:
     """Return the reference at the uniform speed at which some torque reaches its limit and none exceeds it.
 

@@ -19,7 +19,7 @@ from armdyn.motion.sampling import dynamics_of
 from armdyn.motion.slowing import allowed_speeds, slowed_to
 from armdyn.motion.timed_path import JerkLimited, TimeOptimal, TimingStatus
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import LimitOptions, MotionLimits, limits_of
+from armdyn.robot.limits import LimitsGiven, MotionLimits, limits_of
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.compose import polynomial_clock
 from armdyn.trajectory.piecewise import PiecewisePolynomial
@@ -42,7 +42,7 @@ def time_optimal(
     points: int = POINTS,
     start_speed: float = 0.0,
     end_speed: float = 0.0,
-    limits: LimitOptions | MotionLimits | None = None,
+    limits: LimitsGiven = None,
 ) -> TimeOptimal:
     """Return the fastest timing of a path under torque, velocity, acceleration and jerk limits.
 

@@ -13,7 +13,7 @@ from armdyn.dynamics.holding import holding_torques
 from armdyn.motion.sampling import checked_motion, dynamics_of, jerk_at, sample_times, states
 from armdyn.notebook_view import Shown, View, rows_of
 from armdyn.robot.features import CLOSED, TREE, takes
-from armdyn.robot.limits import LimitOptions, MotionLimits, joint_names, limits_of
+from armdyn.robot.limits import LimitsGiven, MotionLimits, joint_names, limits_of
 from armdyn.robot.robot import Robot
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -121,7 +121,7 @@ def feasibility(
     motion: Any,
     *,
     dt: float | None = None,
-    limits: LimitOptions | MotionLimits | None = None,
+    limits: LimitsGiven = None,
 ) -> Feasibility:
     """Compare a motion with the limits of position, velocity, acceleration, torque, power and jerk.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict, Unpack
 
@@ -291,6 +291,10 @@ class LimitOptions(TypedDict, total=False):
     continuous: Any
 
 
+LimitsGiven = MotionLimits | Mapping[str, Any] | None
+"""Limits as functions take them: all of them, some by their names in `LimitOptions`, or None for the robot's."""
+
+
 def motion_limits(robot: Robot, **given: Unpack[LimitOptions]) -> MotionLimits:
     """Return the robot's limits, with those that are given in their place: see `LimitOptions`."""
     n = robot.n
@@ -328,7 +332,7 @@ def motion_limits(robot: Robot, **given: Unpack[LimitOptions]) -> MotionLimits:
 
 def limits_of(
     robot: Robot,
-    limits: LimitOptions | MotionLimits | None,
+    limits: LimitsGiven,
     where: str,
     unused: Sequence[str] = ("p_max", "continuous"),
 ) -> MotionLimits:
