@@ -106,7 +106,7 @@ with warnings.catch_warnings(record=True) as caught:
              d=dyn.inverse_dynamics_derivatives(q, qd, qdd)[0])
     arm = armdyn.compile(armdyn.load("planar2r"))
     motion = armdyn.point_to_point([0, 0], [0.1, 0.1], duration=0.2)
-    run = armdyn.simulate(arm, armdyn.control.ComputedTorque(arm, 100.0, 20.0), motion, dt=1e-3)
+    run = armdyn.simulate(arm, armdyn.control.ComputedTorque(arm, 100.0, 20.0), motion, solver=armdyn.Solver(dt=1e-3))
     assert run.status.name == "FINISHED"
     try:
         dyn.inverse_dynamics(q[:, :5], qd, qdd)

@@ -296,7 +296,7 @@ class LogCase:
         deviation = 1 / np.sqrt(np.maximum(np.diag(hessian)[friction], 1e-300))
         signs = float(np.maximum(log_ndtr(x[friction] / deviation), -s.cap).sum())
         cost = barrier.value(x) - barrier.value(start) + float(prior @ x**2) / 2
-        errors = np.where(known, np.sqrt(left / np.maximum(square, 1e-300)), np.nan)
+        errors = np.where(known, np.sqrt(left) / np.sqrt(np.maximum(square, 1e-300)), np.nan)
         return Fit(x, errors, -noise - cost - spread / 2 + signs, sigma)
 
     @property

@@ -39,9 +39,9 @@ def _grouped(c: Case) -> None:
 def _derive(c: Case) -> None:
     eq = armdyn.derive(c.robot)
     values = values_of(c) | dict(eq.robot.bound().parameters)
-    M, C, g, k, tau = (number(eq.raw[name], values) for name in ("M", "C", "g", "k", "tau"))
-    close(tau, c.tau - c.model.friction(c.xd))
-    close(M @ c.xdd + C @ c.xd + g + k, tau)
+    M, C, g, k, friction, tau = (number(eq.raw[name], values) for name in ("M", "C", "g", "k", "friction", "tau"))
+    close(tau, c.tau)
+    close(M @ c.xdd + C @ c.xd + g + k + friction, tau)
 
 
 def values_of(c: Case) -> dict[str, Any]:

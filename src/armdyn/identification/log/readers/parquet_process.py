@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import FileError, MissingExtra
-from armdyn.files import require_numbers
+from armdyn.files import require_numbers, writing
 from armdyn.identification.log.columns import Raw
 from armdyn.identification.log.readers.numpy_files import is_numeric, read_numpy
 from armdyn.typing import Array
@@ -67,7 +67,8 @@ def _convert(path: Path, out: Path) -> int:
             table = file.read()
         columns = {name: _numbers(table.column(name)) for name in table.column_names}
         arrays: dict[str, Any] = {name: array for name, array in columns.items() if array is not None}
-        np.savez(out, **arrays)
+        with writing(out) as part, part.open("wb") as file:
+            np.savez(file, **arrays)
     except Exception as error:
         sys.stderr.write(str(error))
         return REFUSED
