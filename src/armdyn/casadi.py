@@ -75,9 +75,12 @@ class Functions(differentials.Functions):
     def _expression(self, name: str, frame: str | None) -> Any:
         """What stands in for machine code: long chains and other systems have none."""
         if frame is not None:
-            raise NotApplicable(f"{name} of the frame {frame!r}", where=f"CasADi, robot {self.dynamics.robot.name!r}",
-                                expected="the tool, where there is no machine code for CasADi",
-                                advice="robot.chain(tip=...) puts the tool there.")  # fmt: skip
+            raise NotApplicable(
+                f"{name} of the frame {frame!r}",
+                where=f"CasADi, robot {self.dynamics.robot.name!r}",
+                expected="the tool, where there is no machine code for CasADi",
+                advice="robot.chain(tip=...) puts the tool there.",
+            )
         return self.graph(name)
 
     def graph(self, name: str) -> Any:
@@ -95,9 +98,13 @@ def _external(differential: Differential) -> Any:
     called = [_called(part) for part in (value, *slopes)]
     name = f"armdyn_{differential.name}_{next(_numbers)}"
     whole = casadi_calls.Whole(
-        name, differential.sizes, differential.size, called[0], tuple(called[1:]),
+        name,
+        differential.sizes,
+        differential.size,
+        called[0],
+        tuple(called[1:]),
         None if curvature is None else _called(curvature),
-    )  # fmt: skip
+    )
     if casadi_calls.stack(whole) > casadi_calls.MOST_STACK:
         return None
     code, addresses = casadi_calls.compiled(whole)

@@ -39,8 +39,21 @@ GRAVITY = (0, 0, -9.81)
 """Default acceleration of free fall, m/s^2, world axes."""
 
 STANDARD_PARAMETERS = (
-    "XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M", "Ia", "Fv", "Fc", "off",
-)  # fmt: skip
+    "XX",
+    "XY",
+    "XZ",
+    "YY",
+    "YZ",
+    "ZZ",
+    "MX",
+    "MY",
+    "MZ",
+    "M",
+    "Ia",
+    "Fv",
+    "Fc",
+    "off",
+)
 """Standard parameters of one joint: tensor about the joint frame's origin, first moments, mass, rotor inertia seen
 at the joint, viscous and Coulomb friction, torque offset."""
 

@@ -46,8 +46,11 @@ def regular_size(path: Path, largest: int | None = None) -> int:
         what = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
         raise FileError(f"cannot be read: {what}", where=str(path), expected="a regular file")
     if largest is not None and found.st_size > largest:
-        raise FileError(f"the file has {found.st_size / MEBI:.0f} MiB", where=str(path),
-                        expected=f"at most {largest / MEBI:.0f} MiB")  # fmt: skip
+        raise FileError(
+            f"the file has {found.st_size / MEBI:.0f} MiB",
+            where=str(path),
+            expected=f"at most {largest / MEBI:.0f} MiB",
+        )
     return found.st_size
 
 
@@ -63,8 +66,12 @@ def require_numbers(path: Path, numbers: int, columns: int = 1) -> None:
     if columns > MOST_COLUMNS:
         raise FileError(f"{columns} columns", where=str(path), expected=f"at most {MOST_COLUMNS}", advice=ADVICE)
     if numbers > MOST_NUMBERS:
-        raise FileError(f"{numbers} numbers, {numbers * 8 / MEBI:.0f} MiB", where=str(path),
-                        expected=f"at most {MOST_NUMBERS} numbers", advice=ADVICE)  # fmt: skip
+        raise FileError(
+            f"{numbers} numbers, {numbers * 8 / MEBI:.0f} MiB",
+            where=str(path),
+            expected=f"at most {MOST_NUMBERS} numbers",
+            advice=ADVICE,
+        )
 
 
 @contextlib.contextmanager
@@ -82,9 +89,12 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         raise FileError("needs more memory than there is", where=str(path), advice=ADVICE) from None
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
-        raise FileError(f"cannot be read: {reason or 'no reason given'} ({type(error).__name__})", where=str(path),
-                        expected=f"{kind}, undamaged",
-                        advice="Write it again, or convert it to .csv.") from None  # fmt: skip
+        raise FileError(
+            f"cannot be read: {reason or 'no reason given'} ({type(error).__name__})",
+            where=str(path),
+            expected=f"{kind}, undamaged",
+            advice="Write it again, or convert it to .csv.",
+        ) from None
 
 
 # Writing ------------------------------------------------------------------------------------------------------------
@@ -107,8 +117,11 @@ def require_free(paths: Iterable[Path]) -> None:
     taken = [path for path in taken if _replaceable(path)]
     if taken:
         listed = ", ".join(map(str, taken[:5])) + (f" and {len(taken) - 5} more" if len(taken) > 5 else "")
-        raise FileError("exists already" if len(taken) == 1 else "exist already", where=listed,
-                        advice="Choose another name, or replace with --force.")  # fmt: skip
+        raise FileError(
+            "exists already" if len(taken) == 1 else "exist already",
+            where=listed,
+            advice="Choose another name, or replace with --force.",
+        )
 
 
 @contextlib.contextmanager
@@ -140,8 +153,9 @@ def writing(path: str | Path, *, own: bool = False) -> Iterator[Path]:
                     part.unlink()
             raise
     except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror or error}", where=str(target),
-                        advice="Choose another place.") from None  # fmt: skip
+        raise FileError(
+            f"cannot be written: {error.strerror or error}", where=str(target), advice="Choose another place."
+        ) from None
     except ValueError as error:
         if "null byte" not in str(error):
             raise

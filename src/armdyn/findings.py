@@ -97,8 +97,13 @@ class Checkup(Result):
 
     def section(self) -> Section:
         """The findings as a table; those that differ only in their place, and many of one rule, share a row."""
-        columns = (Column(""), Column("where", folds=True), Column("what is wrong", folds=True),
-                   Column("value", folds=True), Column("likely cause, and what to do", folds=True))  # fmt: skip
+        columns = (
+            Column(""),
+            Column("where", folds=True),
+            Column("what is wrong", folds=True),
+            Column("value", folds=True),
+            Column("likely cause, and what to do", folds=True),
+        )
         rows = tuple(row for some in self._groups() for row in _rows(some))
         return Section(f"Check-up of {self.robot}: {self.summary}", columns, rows)
 

@@ -330,9 +330,11 @@ def _jax() -> Any:
 def _require_double_precision() -> None:
     if not _jax().config.jax_enable_x64:
         raise ArmdynError(
-            "JAX computes in single precision", where="armdyn.jax", expected="64-bit floats",
+            "JAX computes in single precision",
+            where="armdyn.jax",
+            expected="64-bit floats",
             advice='Set jax.config.update("jax_enable_x64", True) at the start of the program.',
-        )  # fmt: skip
+        )
 
 
 __all__ = ["Functions", "wrap"]

@@ -77,8 +77,11 @@ def _head(path: Path) -> list[str]:
         lines = [file.readline(LONGEST_LINE + 1) for _ in range(LOOK)]
     for number, line in enumerate(lines, 1):
         if len(line) > LONGEST_LINE:
-            raise FileError(f"more than {LONGEST_LINE} characters", where=f"{path}, line {number}",
-                            expected="a table of numbers, one line per sample")  # fmt: skip
+            raise FileError(
+                f"more than {LONGEST_LINE} characters",
+                where=f"{path}, line {number}",
+                expected="a table of numbers, one line per sample",
+            )
     return [line for line in lines if line]
 
 
@@ -97,8 +100,12 @@ def _layout(head: list[str], where: str) -> tuple[int, str | None, bool]:
     for k, line in enumerate(head):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        found = [(len(_cells(line, d)), -i, d, comma) for i, d in enumerate(DELIMITERS) for comma in (False, True)
-                 if (d != "," or not comma) and _all_numbers(_cells(line, d), comma)]  # fmt: skip
+        found = [
+            (len(_cells(line, d)), -i, d, comma)
+            for i, d in enumerate(DELIMITERS)
+            for comma in (False, True)
+            if (d != "," or not comma) and _all_numbers(_cells(line, d), comma)
+        ]
         if found:
             _, _, delimiter, comma = max(found, key=lambda entry: (entry[0], entry[1], not entry[3]))
             return k, delimiter, comma

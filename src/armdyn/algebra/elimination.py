@@ -80,8 +80,11 @@ def solve(A: Matrix, B: Matrix, where: str | None = None) -> Rows:
     """
     found = eliminate(A, B)
     if len(found.pivots) < len(A):
-        raise PhysicsError(f"a matrix of {len(A)} rows has rank {len(found.pivots)}", where=where,
-                           expected="a matrix that can be inverted")  # fmt: skip
+        raise PhysicsError(
+            f"a matrix of {len(A)} rows has rank {len(found.pivots)}",
+            where=where,
+            expected="a matrix that can be inverted",
+        )
     return [found.solution[column] for column in range(len(A))]
 
 

@@ -63,8 +63,18 @@ class Inertia:
         return (*self.tensor.upper(), *self.moment, self.mass)
 
     @staticmethod
-    def from_parameters(XX: Scalar, XY: Scalar, XZ: Scalar, YY: Scalar, YZ: Scalar, ZZ: Scalar,
-                        MX: Scalar, MY: Scalar, MZ: Scalar, M: Scalar) -> Inertia:  # fmt: skip
+    def from_parameters(
+        XX: Scalar,
+        XY: Scalar,
+        XZ: Scalar,
+        YY: Scalar,
+        YZ: Scalar,
+        ZZ: Scalar,
+        MX: Scalar,
+        MY: Scalar,
+        MZ: Scalar,
+        M: Scalar,
+    ) -> Inertia:
         return Inertia(M, Vec3(MX, MY, MZ), Mat3.symmetric(XX, XY, XZ, YY, YZ, ZZ))
 
 

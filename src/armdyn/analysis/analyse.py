@@ -114,8 +114,13 @@ class Analysis(Result):
             "singular_values": {kind: values.tolist() for kind, values in self.singular_values.items()},
             "effective_mass": dict(zip(ROWS, self.effective_mass.tolist(), strict=True)),
             "ellipsoids": [
-                {"kind": each.kind, "rows": list(each.rows), "half_axes": [float(x) for x in each.printed_lengths],
-                 "directions": each.axes.T.tolist(), "centre": each.centre.tolist()}
+                {
+                    "kind": each.kind,
+                    "rows": list(each.rows),
+                    "half_axes": [float(x) for x in each.printed_lengths],
+                    "directions": each.axes.T.tolist(),
+                    "centre": each.centre.tolist(),
+                }
                 for each in self.ellipsoids
             ],
             "payload": self.payload,
@@ -123,7 +128,7 @@ class Analysis(Result):
             "holding_torque": self.gravity.tolist(),
             "inertia": self.inertia.tolist(),
             "warnings": list(self.warnings),
-        }  # fmt: skip
+        }
         if self.bounds is not None:
             record["bounds"] = asdict(self.bounds)
         if self.map is not None:
@@ -145,8 +150,11 @@ class Analysis(Result):
         from armdyn.report.figures.ellipsoid_figures import ellipsoid_figure, map_figure
         from armdyn.report.figures.style import save_figure
 
-        drawn = map_figure(self.map) if self.map is not None else ellipsoid_figure(
-            dynamics_of(self.robot), self.q, tau_max=self.tau_max)  # fmt: skip
+        drawn = (
+            map_figure(self.map)
+            if self.map is not None
+            else ellipsoid_figure(dynamics_of(self.robot), self.q, tau_max=self.tau_max)
+        )
         if path is not None:
             save_figure(drawn, path, size)
         return drawn
@@ -154,9 +162,15 @@ class Analysis(Result):
 
 @takes(*CLOSED, *TREE)
 def analyse(
-    model: Robot | Dynamics, q: Any = None, *, tau_max: Any = None, map_of: str | None = None,
-    over: Sequence[str] | None = None, points: int = 61, progress: Progress | None = None,
-) -> Analysis:  # fmt: skip
+    model: Robot | Dynamics,
+    q: Any = None,
+    *,
+    tau_max: Any = None,
+    map_of: str | None = None,
+    over: Sequence[str] | None = None,
+    points: int = 61,
+    progress: Progress | None = None,
+) -> Analysis:
     """Analyse an arm in one configuration: Jacobian, effective mass, ellipsoids, payload, acceleration.
 
     model: a robot, or its Dynamics
@@ -306,8 +320,9 @@ def _set_table(found: Analysis) -> Section:
         for i, length in enumerate(shape.printed_lengths):
             axis = shape.axes[:, i] * (np.sign(shape.axes[np.abs(shape.axes[:, i]).argmax(), i]) or 1.0)
             arrow = " ".join(f"{round(x, 3) + 0.0:.3f}" for x in axis)
-            rows.append((shape.kind if i == 0 else "", _number(length), SET_UNITS[shape.kind], arrow,
-                         centre if i == 0 else ""))  # fmt: skip
+            rows.append(
+                (shape.kind if i == 0 else "", _number(length), SET_UNITS[shape.kind], arrow, centre if i == 0 else "")
+            )
     torques = "unit torques" if found.tau_max is None else "torques in a ball with the limits as half axes"
     note = f"Directions and centres in {' '.join(found.ellipsoids[0].rows)}. Unit joint velocities; {torques}."
     return Section("Ellipsoids of the tool", heads, tuple(rows), note)

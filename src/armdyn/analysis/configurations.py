@@ -75,8 +75,14 @@ def pose_table(robot: Robot, shown: dict[str, Array]) -> Section:
         text = f"{condition:.3g}" if condition < SINGULAR else "singular"
         joints = ", ".join(describe.number(float(x), 3) for x in q)
         rows.append((name, *(f"{x:z.4f}" for x in tools[name][:3, 3]), text if rank else "no motion", f"({joints})"))
-    columns = (Column("configuration"), Column("x", "m"), Column("y", "m"), Column("z", "m"),
-               Column("condition of J"), Column("q", common_units(robot).position))  # fmt: skip
+    columns = (
+        Column("configuration"),
+        Column("x", "m"),
+        Column("y", "m"),
+        Column("z", "m"),
+        Column("condition of J"),
+        Column("q", common_units(robot).position),
+    )
     note = f"The tool moves in {rank} of 6 directions. Lengths in J are divided by {size:.3g} m." if rank else ""
     if 0 < rank < 6:
         note += " The condition number includes rotations; the ellipsoids are for positions alone."

@@ -170,9 +170,12 @@ class Polytope:
             push = d @ edges
             free = np.abs(push) <= SAME * size
             if free.sum() > MOST_FREE:
-                raise NotApplicable(f"{int(free.sum())} joints push along one face: its corners are too many",
-                                    where="vertices", expected=f"at most {MOST_FREE}",
-                                    advice="Use `support` or `faces`.")  # fmt: skip
+                raise NotApplicable(
+                    f"{int(free.sum())} joints push along one face: its corners are too many",
+                    where="vertices",
+                    expected=f"at most {MOST_FREE}",
+                    advice="Use `support` or `faces`.",
+                )
             signs = np.array(list(product((-1.0, 1.0), repeat=int(free.sum()))))
             fixed = self.centre + edges[:, ~free] @ np.sign(push[~free])
             found.append(fixed + signs @ edges[:, free].T)
@@ -262,9 +265,11 @@ def acceleration_ellipsoid(
     singular = np.linalg.svd(J, compute_uv=False)
     if J.shape[-2] > dyn.n or (singular[..., -1] <= SINGULAR_RATIO * singular[..., 0]).any():
         raise SingularTask(
-            "the Jacobian has lost rank", where="acceleration_ellipsoid", expected="full rank (Siciliano (7.145))",
+            "the Jacobian has lost rank",
+            where="acceleration_ellipsoid",
+            expected="full rank (Siciliano (7.145))",
             advice="The exact set exists everywhere: method='exact'.",
-        )  # fmt: skip
+        )
     needed = dyn.mass_matrix(q) @ np.linalg.pinv(J) / strongest[:, None]  # M J^+, Siciliano (7.148)
     _, s, Vt = np.linalg.svd(needed, full_matrices=False)
     return Ellipsoid("acceleration", task.names, centre, transposed(Vt)[..., ::-1], 1 / s[..., ::-1])
@@ -356,8 +361,12 @@ def _weights(dyn: Dynamics, name: str, given: Any) -> Array:
         given = velocity_limits(dyn.robot)
     weights: Array = limit_vector(name, given, dyn.n)
     if not np.isfinite(weights).all():
-        raise NotApplicable(f"{name} is not limited for every joint", where=f"robot {dyn.robot.name!r}",
-                            expected="a finite limit of every joint", advice=f"Give {name}.")  # fmt: skip
+        raise NotApplicable(
+            f"{name} is not limited for every joint",
+            where=f"robot {dyn.robot.name!r}",
+            expected="a finite limit of every joint",
+            advice=f"Give {name}.",
+        )
     return weights
 
 
@@ -369,9 +378,12 @@ def _effect(dyn: Dynamics, task: Task, q: Array, qd: Any, gravity: bool) -> tupl
     try:
         JMi = transposed(np.linalg.solve(dyn.mass_matrix(q), transposed(J)))
     except np.linalg.LinAlgError:
-        raise PhysicsError("the mass matrix is singular", where=f"robot {dyn.robot.name!r}",
-                           expected="inertia against every motion",
-                           advice="Give the links masses, or the joints rotors.") from None  # fmt: skip
+        raise PhysicsError(
+            "the mass matrix is singular",
+            where=f"robot {dyn.robot.name!r}",
+            expected="inertia against every motion",
+            advice="Give the links masses, or the joints rotors.",
+        ) from None
     centre = -times(JMi, holding_torques(dyn, q)) if gravity else np.zeros(JMi.shape[:-1])  # Siciliano (7.148)
     if qd is not None:
         centre = centre + drift(dyn, task, q, qd) - times(JMi, dyn.coriolis(q, qd) + dyn.friction(qd))

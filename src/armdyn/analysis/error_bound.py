@@ -70,9 +70,14 @@ class ErrorBound:
 
 
 def error_bound(
-    errors: Sequence[Node], inputs: Inputs, box: MotionBox, *, factor: float = 1.2, within: Array | None = None,
+    errors: Sequence[Node],
+    inputs: Inputs,
+    box: MotionBox,
+    *,
+    factor: float = 1.2,
+    within: Array | None = None,
     progress: Progress | None = None,
-) -> ErrorBound:  # fmt: skip
+) -> ErrorBound:
     """Return a proven bound on the largest magnitude of each of n errors over a box of motions.
 
     errors: expressions in q, qd, qdd: differences of rigid-body torques.
@@ -165,8 +170,11 @@ def _degrees(errors: Sequence[Node], inputs: Inputs, box: MotionBox, scale: Arra
     angles = {k: angle for k, angle in enumerate(ring.angles) if angle.online}
     straight = {node for node, j in place.items() if not box.revolute[j]} | {*inputs["qd"], *inputs["qdd"]}
     if not set(angles.values()) <= place.keys() - straight or not set(ring.symbols) <= straight:
-        raise NotApplicable("the torques are no polynomials in rates, sines and cosines", where="error bound",
-                            expected="a rigid tree without friction")  # fmt: skip
+        raise NotApplicable(
+            "the torques are no polynomials in rates, sines and cosines",
+            where="error bound",
+            expected="a rigid tree without friction",
+        )
     sizes = np.array([largest[each] for each in ring.symbols], dtype=float)
     terms = [_terms(ring, error, inputs, angles, sizes) for error in errors]
     found = [_lowered(*each, size) for each, size in zip(terms, scale, strict=True)]

@@ -48,8 +48,9 @@ class _Waves:
     def solve(self, cells: Array, starts: int) -> tuple[Array, Array]:
         """Those of cells (k, 2) that are reached from their q, and the configurations found."""
         at = tuple(cells.T)
-        found = inverse_kinematics(self.robot, self.targets[at], self.q[at], frame=self.frame, rows=self.rows,
-                                   starts=starts, throw=False)  # fmt: skip
+        found = inverse_kinematics(
+            self.robot, self.targets[at], self.q[at], frame=self.frame, rows=self.rows, starts=starts, throw=False
+        )
         good = np.asarray(found.reached, dtype=bool)
         return cells[good], found.q[good]
 

@@ -42,8 +42,11 @@ def motion_box(robot: Robot, *, q_range: Any = None, v_max: Any = None, a_max: A
     """
     lower, upper = working_range(robot) if q_range is None else np.asarray(q_range, dtype=float)
     if np.shape(lower) != (robot.n,) or np.shape(upper) != (robot.n,) or not np.all(lower <= upper):
-        raise ShapeError("q_range does not fit the robot", where=f"robot {robot.name!r}",
-                         expected=f"two rows of {robot.n} numbers, lower then upper")  # fmt: skip
+        raise ShapeError(
+            "q_range does not fit the robot",
+            where=f"robot {robot.name!r}",
+            expected=f"two rows of {robot.n} numbers, lower then upper",
+        )
     limits = motion_limits(robot, v_max=v_max, a_max=a_max)
     given = zip((limits.velocity, limits.acceleration), careful_rates(robot), strict=True)
     velocity, acceleration = (np.where(np.isfinite(own), own, usual) for own, usual in given)

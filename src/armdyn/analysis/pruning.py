@@ -125,10 +125,15 @@ class Pruned(Result):
         )
         counts = {"full": self.full.operations, "reduced": self.operations}
         costs = tuple(
-            (name, str(count.multiplications), str(count.additions), str(count.trigonometric),
-             f"{1e9 * self.call_seconds[name]:.0f} ns")
+            (
+                name,
+                str(count.multiplications),
+                str(count.additions),
+                str(count.trigonometric),
+                f"{1e9 * self.call_seconds[name]:.0f} ns",
+            )
             for name, count in counts.items()
-        )  # fmt: skip
+        )
         columns = tuple(map(Column, ("model", "multiplications", "additions", "sines, cosines", "one call")))
         sections = [Section("Torque errors of the reduced model", heads, rows), Section("Cost", columns, costs)]
         facts = [
@@ -143,10 +148,13 @@ class Pruned(Result):
     def record(self) -> dict[str, Any]:
         """Everything that was found, as plain values."""
         counts = {
-            name: {"multiplications": count.multiplications, "additions": count.additions,
-                   "seconds": self.call_seconds[name]}
+            name: {
+                "multiplications": count.multiplications,
+                "additions": count.additions,
+                "seconds": self.call_seconds[name],
+            }
             for name, count in (("full", self.full.operations), ("reduced", self.operations))
-        }  # fmt: skip
+        }
         return {
             "robot": self.robot.name,
             "tolerance": self.tolerance.tolist(),
@@ -200,9 +208,15 @@ class Pruned(Result):
 
 @takes(*TRIGONOMETRIC)
 def prune(
-    robot: Robot, tolerance: Any = "1%", *, v_max: Any = None, a_max: Any = None, box: MotionBox | None = None,
-    factor: float = 1.2, progress: Progress | None = None,
-) -> Pruned:  # fmt: skip
+    robot: Robot,
+    tolerance: Any = "1%",
+    *,
+    v_max: Any = None,
+    a_max: Any = None,
+    box: MotionBox | None = None,
+    factor: float = 1.2,
+    progress: Progress | None = None,
+) -> Pruned:
     """Return a reduced torque model whose error stays within a tolerance for all motions in a box.
 
     robot:     an open chain or tree; friction is not part of the model.
@@ -293,8 +307,9 @@ class _Positions:
         qdd = np.concatenate([rest, box.acceleration * unit, np.zeros((len(qd) - self.n - 1, self.n))])
         states = {"q": q[:, None, :], "qd": qd, "qdd": qdd}
         shape = len(q), len(qd)
-        self.values = {node: np.broadcast_to(states[name][..., j], shape) for name in states
-                       for j, node in enumerate(inputs[name])}  # fmt: skip
+        self.values = {
+            node: np.broadcast_to(states[name][..., j], shape) for name in states for j, node in enumerate(inputs[name])
+        }
         results = run(ordered(tau), self.values)
         self.wanted = [results[node] for node in tau]
 
@@ -326,8 +341,11 @@ class _Lines:
             middle, half = (box.lower[j] + box.upper[j]) / 2, (box.upper[j] - box.lower[j]) / 2
             states[j, :, j] = 2 * turn if box.revolute[j] else middle + half * np.cos(turn)
         each = {"q": states, "qd": qd * rng.uniform(0.5, 1, n), "qdd": qdd * rng.uniform(0.5, 1, n)}
-        self.values = {node: np.broadcast_to(each[name][..., j], states.shape[:2]) for name in each
-                       for j, node in enumerate(inputs[name])}  # fmt: skip
+        self.values = {
+            node: np.broadcast_to(each[name][..., j], states.shape[:2])
+            for name in each
+            for j, node in enumerate(inputs[name])
+        }
         results = run(ordered(tau), self.values)
         self.wanted = [results[node] for node in tau]
 
@@ -337,8 +355,9 @@ class _Lines:
         degrees = []
         for node, wanted, size in zip(torques, self.wanted, scale, strict=True):
             e = np.broadcast_to(found[node], wanted.shape) - wanted
-            spectrum = np.where(self.box.revolute[:, None], _padded(np.abs(np.fft.rfft(e)) * 2 / HARMONICS),
-                                np.abs(e @ self.cosines.T))  # fmt: skip
+            spectrum = np.where(
+                self.box.revolute[:, None], _padded(np.abs(np.fft.rfft(e)) * 2 / HARMONICS), np.abs(e @ self.cosines.T)
+            )
             degrees.append(((spectrum > ROUNDED * size) * np.arange(HARMONICS)).max(axis=1))
         return np.array(degrees)
 

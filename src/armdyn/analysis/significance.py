@@ -93,8 +93,11 @@ def significance(robot: Robot, *, box: MotionBox | None = None, motion: Sequence
     else:
         q, qd, qdd = (np.asarray(each, dtype=float).reshape(-1, rigid.n) for each in motion)
     D, h, c = _coefficients(kernel, q)
-    found = [*_terms("D", D, D * qdd[:, None, :]), *_terms("h", h, h * (qd[:, :, None] * qd[:, None, :])[:, None]),
-             *_terms("c", c, c)]  # fmt: skip
+    found = [
+        *_terms("D", D, D * qdd[:, None, :]),
+        *_terms("h", h, h * (qd[:, :, None] * qd[:, None, :])[:, None]),
+        *_terms("c", c, c),
+    ]
     most = [max(term.largest for term in found if term.row == i) for i in range(rigid.n)]
     ranked = [_judged(term, most[term.row]) for term in found]
     return Significance(robot, tuple(sorted(ranked, key=lambda term: -term.share)), kernel)

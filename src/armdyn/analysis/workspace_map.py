@@ -147,9 +147,14 @@ def joint_inertia(model: Robot | Dynamics, q: Any) -> Array:
 
 @takes(*CLOSED, *TREE)
 def isotropic_acceleration(
-    model: Robot | Dynamics, q: Any, *, tau_max: Any = None, tau_min: Any = None, rows: str | None = None,
+    model: Robot | Dynamics,
+    q: Any,
+    *,
+    tau_max: Any = None,
+    tau_min: Any = None,
+    rows: str | None = None,
     frame: str = "tool",
-) -> Array:  # fmt: skip
+) -> Array:
     """(...) the acceleration, m/s^2, available to the tool from rest in every direction within the torque limits.
 
     0 where the arm has lost a direction, or cannot hold its own weight.
@@ -335,8 +340,12 @@ def _pair(robot: Robot, over: Sequence[str] | None) -> tuple[str, ...]:
     joints = joint_names(robot)
     if over is None:
         if robot.n < 2:
-            raise ArmdynError(f"robot {robot.name!r} has one joint", where="workspace_map", expected="two or more",
-                              advice="Use workspace_samples.")  # fmt: skip
+            raise ArmdynError(
+                f"robot {robot.name!r} has one joint",
+                where="workspace_map",
+                expected="two or more",
+                advice="Use workspace_samples.",
+            )
         return tuple(joints[1:3] if robot.n > 2 else joints[:2])
     pair = tuple(over)
     if len(set(pair)) != 2 or (pair[0] in LINEAR) != (pair[1] in LINEAR):

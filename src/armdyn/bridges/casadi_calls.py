@@ -107,9 +107,13 @@ class _Module:
         return {pair: k for k, pair in enumerate(self.whole.curvature.gives)}
 
     def function(
-        self, name: str, body: Callable[[LoopWriter], None], inputs: Sequence[Block], outputs: Sequence[Block | None],
+        self,
+        name: str,
+        body: Callable[[LoopWriter], None],
+        inputs: Sequence[Block],
+        outputs: Sequence[Block | None],
         shapes: Sequence[Block] | None = None,
-    ) -> str:  # fmt: skip
+    ) -> str:
         """A function with what CasADi asks about it. outputs: None for zero, whose shape is in `shapes`."""
         w = LoopWriter()
         w.label("entry")

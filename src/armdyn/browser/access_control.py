@@ -20,8 +20,14 @@ HOST = "127.0.0.1"
 COOKIE = "armdyn_studio"
 MOST_CONNECTIONS = 24
 """Most pages that may be open at the same time."""
-LIMITS = {"max_size": 16 * 2**20, "max_queue": 64, "open_timeout": 10, "close_timeout": 5, "ping_interval": 20,
-          "ping_timeout": 40}  # fmt: skip
+LIMITS = {
+    "max_size": 16 * 2**20,
+    "max_queue": 64,
+    "open_timeout": 10,
+    "close_timeout": 5,
+    "ping_interval": 20,
+    "ping_timeout": 40,
+}
 """Limits of one connection: bytes of a message, number of queued messages, seconds until it times out."""
 POLICY = (
     "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval'; "

@@ -90,12 +90,18 @@ def plan(
             raise unknown_name(kind, name, known)
     at = np.array([answers.kept(q) for q in points])
     if np.abs(np.diff(at, axis=0)).max(axis=1).min() < 1e-9:
-        raise ArmdynError("two configurations in a row are the same", where="plan",
-                          advice="Move the arm, or add other points.")  # fmt: skip
+        raise ArmdynError(
+            "two configurations in a row are the same", where="plan", advice="Move the arm, or add other points."
+        )
     length = within(duration, "duration", LONGEST)
     law = profile if len(at) == 2 or profile in SPLINES else SPLINES[0]
-    found = planned(answers.loaded(payload), at, profile=law, timing="optimal" if timing == FASTEST else "given",
-                    duration=None if timing == FASTEST else length)  # fmt: skip
+    found = planned(
+        answers.loaded(payload),
+        at,
+        profile=law,
+        timing="optimal" if timing == FASTEST else "given",
+        duration=None if timing == FASTEST else length,
+    )
     motion, verdict = found.motion, found.verdict
     parts = torque_breakdown(answers.loaded(payload), motion, dt=motion.duration / FRAMES)
     verdict_words = verdict.status.value

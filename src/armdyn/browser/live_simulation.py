@@ -132,5 +132,10 @@ class LiveSimulation:
     def curves(self) -> dict[str, Any]:
         """Time, energies, positions and velocities of the last samples."""
         n, rows = self.answers.robot.n, np.array(self.history, dtype=float).reshape(-1, 3 + 2 * self.answers.robot.n)
-        return {"t": rows[:, 0], "kinetic": rows[:, 1], "potential": rows[:, 2] - (rows[0, 2] if len(rows) else 0.0),
-                "q": rows[:, 3 : 3 + n], "qd": rows[:, 3 + n :]}  # fmt: skip
+        return {
+            "t": rows[:, 0],
+            "kinetic": rows[:, 1],
+            "potential": rows[:, 2] - (rows[0, 2] if len(rows) else 0.0),
+            "q": rows[:, 3 : 3 + n],
+            "qd": rows[:, 3 + n :],
+        }

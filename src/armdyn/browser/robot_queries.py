@@ -275,6 +275,7 @@ def within(value: Any, name: str, most: float, least: float = 1e-3) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not least <= number <= most:
-        raise ArmdynError(f"{name} = {str(value)[:40]}", where="studio",
-                          expected=f"a number from {least:g} to {most:g}")  # fmt: skip
+        raise ArmdynError(
+            f"{name} = {str(value)[:40]}", where="studio", expected=f"a number from {least:g} to {most:g}"
+        )
     return number

@@ -58,8 +58,9 @@ class Studio(Result):
         if port and self.gate.port != port:  # viser takes the next one
             with redirect_stdout(io.StringIO()):
                 self.server.stop()
-            raise ArmdynError(f"port {port} is in use", where="studio",
-                              advice="Choose another one; --port 0 takes any free port")  # fmt: skip
+            raise ArmdynError(
+                f"port {port} is in use", where="studio", advice="Choose another one; --port 0 takes any free port"
+            )
         self.server.request_share_url = lambda verbose=True: None  # nothing leaves this machine
         self.gate.opened = lambda letters: self.server._thread_executor.submit(self._open_address, letters) and None
         self.lock = threading.RLock()
@@ -119,8 +120,9 @@ class Studio(Result):
     def themed(self, dark: bool) -> None:
         """Use light or dark colours."""
         self.dark = dark
-        self.server.gui.configure_theme(dark_mode=dark, show_share_button=False, show_logo=False, control_width="large",
-                                        brand_color=(59, 125, 216))  # fmt: skip
+        self.server.gui.configure_theme(
+            dark_mode=dark, show_share_button=False, show_logo=False, control_width="large", brand_color=(59, 125, 216)
+        )
         if self.stage is not None:
             self.stage.themed(dark)
 
@@ -156,8 +158,11 @@ class Studio(Result):
         if name in self.files:
             return self.files[name]
         if name not in catalog.names():
-            raise ArmdynError(f"the robot {name[:60]!r} is not open", where="studio",
-                              advice="Open its file first, in the panel Model.")  # fmt: skip
+            raise ArmdynError(
+                f"the robot {name[:60]!r} is not open",
+                where="studio",
+                advice="Open its file first, in the panel Model.",
+            )
         return load(name)
 
     def _chosen(self, event: Any) -> None:
@@ -320,6 +325,10 @@ def _viser() -> Any:
     try:
         import viser
     except ImportError:
-        raise MissingExtra("viser, which shows the studio in the browser, is not installed", where="studio",
-                           expected="the extra `studio`", advice="pip install 'armdyn[studio]'") from None  # fmt: skip
+        raise MissingExtra(
+            "viser, which shows the studio in the browser, is not installed",
+            where="studio",
+            expected="the extra `studio`",
+            advice="pip install 'armdyn[studio]'",
+        ) from None
     return viser

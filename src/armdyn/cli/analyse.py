@@ -45,13 +45,15 @@ def analyse(
         ),
     ] = None,
     map_of: Annotated[
-        Quantity | None, typer.Option("--map", metavar="QUANTITY", help="Also map a quantity over the workspace: "
-                                      f"{', '.join(Quantity)}.")
+        Quantity | None,
+        typer.Option(
+            "--map", metavar="QUANTITY", help=f"Also map a quantity over the workspace: {', '.join(Quantity)}."
+        ),
     ] = None,
     over: Annotated[
         str | None, typer.Option(metavar="A,B", help="Axes of the map: two joints, or two of x, y, z.")
     ] = None,
-) -> Result:  # fmt: skip
+) -> Result:
     """Analyse an arm: Jacobian, effective mass, ellipsoids, payload, acceleration; maps over the workspace."""
     from armdyn import analyse
 

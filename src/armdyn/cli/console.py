@@ -158,9 +158,16 @@ def _cell(text: str) -> Text:
 def _table(section: Section) -> Table:
     from armdyn.tables import is_numeric
 
-    table = Table(title=escape(section.title) or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
-                  header_style="bold", pad_edge=False, caption=escape(section.note) or None,
-                  caption_justify="left")  # fmt: skip
+    table = Table(
+        title=escape(section.title) or None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        header_style="bold",
+        pad_edge=False,
+        caption=escape(section.note) or None,
+        caption_justify="left",
+    )
     units = any(column.unit for column in section.columns)
     columns = []
     for column, cells in zip(section.columns, section.cells, strict=True):
@@ -219,9 +226,16 @@ def working(first: str) -> Iterator[Callable[..., None]]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     screen = console(stderr=True)
-    bar = Progress(TextColumn("{task.description:<48}", table_column=Column(no_wrap=True)), BarColumn(bar_width=16),
-                   TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal,
-                   redirect_stdout=False, redirect_stderr=False)  # fmt: skip
+    bar = Progress(
+        TextColumn("{task.description:<48}", table_column=Column(no_wrap=True)),
+        BarColumn(bar_width=16),
+        TimeElapsedColumn(),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
     with bar:
         task = bar.add_task(first, total=None)
 

@@ -68,7 +68,9 @@ def derive(
     format: Annotated[
         Format | None,
         typer.Option(
-            "--format", "-f", metavar="FORMAT",
+            "--format",
+            "-f",
+            metavar="FORMAT",
             help=f"{', '.join(Format)} (default: text, or inferred from FILE's extension).",
         ),
     ] = None,
@@ -89,7 +91,7 @@ def derive(
     external: Annotated[
         bool, typer.Option("--external", help="Include the torques of a wrench that the robot exerts at the tool.")
     ] = False,
-) -> Result:  # fmt: skip
+) -> Result:
     """Derive the equations of motion in explicit form: M, C, g and, where the robot has them, springs and friction.
 
     FORMAT program is a list of assignments for the torques, python a module with a function. Without a format, terms of

@@ -60,8 +60,12 @@ def load_keys(ctx: typer.Context, incomplete: str) -> list[str]:
 
         robot = load(name)
         bodies = [joint.body.name for joint in robot.tree]
-        values = {"tip": bodies, "base": bodies, "lock": [f"{joint.name}=" for joint in robot.joints],
-                  "without": [*robot.features, "friction", "rotors", "gravity"]}  # fmt: skip
+        values = {
+            "tip": bodies,
+            "base": bodies,
+            "lock": [f"{joint.name}=" for joint in robot.joints],
+            "without": [*robot.features, "friction", "rotors", "gravity"],
+        }
         known = [f"{key}={value}" for value in values.get(key, ())]
     return [f"{done}{comma}{text}" for text in known if text.startswith(last)]
 
@@ -241,8 +245,9 @@ def limits_by_name(text: str | None) -> tuple[Any, Any]:
         robots_own = name == "no_load" and value == "robot"
         given.setdefault(name, []).append(value if robots_own else numbers(value, 1, f"--limits {name}")[0])
     values = {name: each[0] if len(each) == 1 else each for name, each in given.items()}
-    joints, tool = ({known[name]: value for name, value in values.items() if name in known}
-                    for known in (JOINT_LIMITS, TOOL_LIMITS))  # fmt: skip
+    joints, tool = (
+        {known[name]: value for name, value in values.items() if name in known} for known in (JOINT_LIMITS, TOOL_LIMITS)
+    )
     return joints, tool
 
 

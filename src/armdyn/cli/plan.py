@@ -91,5 +91,17 @@ def plan(
     joints, tool = parse.limits_by_name(limits)
     largest = payload is not None and payload.startswith("largest")
     mass, com = parse.payload(payload.replace("largest", "0", 1) if payload and largest else payload)
-    return plan(robot, points, timing=timing.value, profile=profile, duration=duration, straight=line, limits=joints,
-                tool_limits=tool, payload=mass, com=com, largest=largest, dt=dt)  # fmt: skip
+    return plan(
+        robot,
+        points,
+        timing=timing.value,
+        profile=profile,
+        duration=duration,
+        straight=line,
+        limits=joints,
+        tool_limits=tool,
+        payload=mass,
+        com=com,
+        largest=largest,
+        dt=dt,
+    )

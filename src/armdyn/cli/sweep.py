@@ -50,11 +50,19 @@ def sweep(
     from armdyn.sweeps import MEASURES
 
     if measure == ["list"]:
-        return "\n".join(f"{name:<16} {known.title}{f', {known.unit}' if known.unit else ''}"
-                         for name, known in MEASURES.items())  # fmt: skip
+        return "\n".join(
+            f"{name:<16} {known.title}{f', {known.unit}' if known.unit else ''}" for name, known in MEASURES.items()
+        )
     where: Any = int(scheduler) if scheduler is not None and scheduler.isdigit() else scheduler
-    return sweep(robot, dict(_values(text) for text in vary), measures=measure, samples=samples,
-                 folder=folder, scheduler=where, progress=progress)  # fmt: skip
+    return sweep(
+        robot,
+        dict(_values(text) for text in vary),
+        measures=measure,
+        samples=samples,
+        folder=folder,
+        scheduler=where,
+        progress=progress,
+    )
 
 
 def _values(text: str) -> tuple[str, Any]:

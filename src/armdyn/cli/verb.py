@@ -128,9 +128,11 @@ def verb(
             raise typer.Exit(status)
 
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint)
-             for name, hint in hints.items()]
-        )  # fmt: skip
+            [
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint)
+                for name, hint in hints.items()
+            ]
+        )
         run.__annotations__ = hints
         PANELS[function.__name__] = panels or {}
         return cast(Verb, run)

@@ -326,8 +326,25 @@ class LoopWriter:
         return (self.n + 1) * recipe.own_size + self.n * per_link
 
 
-_OWN_NAMES = {"i", "j", "k", "state", "table", "links", "parents", "robot", "pairs", "strips", "link", "own", "parent",
-              "near", "far", "world", "chosen"}  # fmt: skip
+_OWN_NAMES = {
+    "i",
+    "j",
+    "k",
+    "state",
+    "table",
+    "links",
+    "parents",
+    "robot",
+    "pairs",
+    "strips",
+    "link",
+    "own",
+    "parent",
+    "near",
+    "far",
+    "world",
+    "chosen",
+}
 
 
 def needs_sign(recipe: Recipe) -> bool:

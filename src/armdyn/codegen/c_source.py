@@ -67,9 +67,20 @@ def files(model: Model) -> dict[PurePath, str]:
 def header(model: Model) -> str:
     """NAME.h: what there is, with units, sizes, the order of joints and the conventions."""
     guard = f"{model.prefix.upper()}_H"
-    lines = [*comment(head(model)), "", f"#ifndef {guard}", f"#define {guard}", "",
-             f"#define {model.prefix.upper()}_JOINTS {len(model.axes)}", "",
-             "#ifdef __cplusplus", 'extern "C" {', "#endif", "", *_parameters(model)]  # fmt: skip
+    lines = [
+        *comment(head(model)),
+        "",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        f"#define {model.prefix.upper()}_JOINTS {len(model.axes)}",
+        "",
+        "#ifdef __cplusplus",
+        'extern "C" {',
+        "#endif",
+        "",
+        *_parameters(model),
+    ]
     for function in model.functions:
         lines += [*comment(words(model, function)), f"{signature(model, function)};", ""]
     return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
@@ -163,8 +174,15 @@ def _parameters(model: Model) -> list[str]:
         lines.append(f"{INDENT}{name} = {i}, /* {value!r} */")
     count = f"{model.prefix.upper()}_PARAMETERS"
     filled = f"void {model.prefix}_default_parameters({model.real} parameters[{len(model.parameters)}]);"
-    return [*lines, f"{INDENT}{count} = {len(model.parameters)}", "};", "", "/* The values of the robot's file. */",
-            filled, ""]  # fmt: skip
+    return [
+        *lines,
+        f"{INDENT}{count} = {len(model.parameters)}",
+        "};",
+        "",
+        "/* The values of the robot's file. */",
+        filled,
+        "",
+    ]
 
 
 def _parameter_names(model: Model) -> list[str]:
@@ -222,8 +240,14 @@ def uses_sign(function: Function) -> bool:
 def sign_function(model: Model, kind: str) -> list[str]:
     """The sign of a number, as a function of that storage class."""
     real, f = model.real, C(model.prefix, model.real).suffix
-    return ["/* -1, 0 or 1; zero and NaN stay what they are. */", f"{kind} {real} {model.prefix}_sign({real} x)", "{",
-            f"{INDENT}return x > 0.0{f} ? 1.0{f} : (x < 0.0{f} ? -1.0{f} : x);", "}", ""]  # fmt: skip
+    return [
+        "/* -1, 0 or 1; zero and NaN stay what they are. */",
+        f"{kind} {real} {model.prefix}_sign({real} x)",
+        "{",
+        f"{INDENT}return x > 0.0{f} ? 1.0{f} : (x < 0.0{f} ? -1.0{f} : x);",
+        "}",
+        "",
+    ]
 
 
 def looped(model: Model, function: Function, *, flat: bool = False) -> LoopWriter:
@@ -263,9 +287,19 @@ def _statement(target: str, text: str) -> list[str]:
 
 def test_program(model: Model) -> str:
     """NAME_test.c: reference vectors, compared; exit status 1 if any differs."""
-    lines = [*comment(purpose_of_test(model)), "", "#include <math.h>", "#include <stdio.h>", "",
-             f'#include "{model.prefix}.h"', "", f"#define TOLERANCE {tolerance(model)!r}", "",
-             compare(model), ""]  # fmt: skip
+    lines = [
+        *comment(purpose_of_test(model)),
+        "",
+        "#include <math.h>",
+        "#include <stdio.h>",
+        "",
+        f'#include "{model.prefix}.h"',
+        "",
+        f"#define TOLERANCE {tolerance(model)!r}",
+        "",
+        compare(model),
+        "",
+    ]
     for function in model.functions:
         lines += _tested(model, function)
     return "\n".join([*lines, *main_function(model)])
@@ -340,12 +374,17 @@ def _tested(model: Model, function: Function) -> list[str]:
         lines.append(f"{INDENT}{model.prefix}_default_parameters({PARAMETERS});")
     arguments = [port.name if port.name == PARAMETERS else f"{port.name}_[k]" for port in inputs]
     call = ", ".join([*arguments, *(port.name for port in outputs)])
-    lines += [f"{INDENT}for (k = 0; k < {STATES}; k++) {{", f"{INDENT * 2}double error;",
-              f"{INDENT * 2}{model.prefix}_{function.name}({call});"]  # fmt: skip
+    lines += [
+        f"{INDENT}for (k = 0; k < {STATES}; k++) {{",
+        f"{INDENT * 2}double error;",
+        f"{INDENT * 2}{model.prefix}_{function.name}({call});",
+    ]
     for port in outputs:
         first = "&" + port.name + "[0]" * (len(port.shape) or 1)
-        lines += [f"{INDENT * 2}error = difference({first}, expected_{port.name}_[k], {port.size}, scale_[k]);",
-                  f"{INDENT * 2}worst = error > worst ? error : worst;"]  # fmt: skip
+        lines += [
+            f"{INDENT * 2}error = difference({first}, expected_{port.name}_[k], {port.size}, scale_[k]);",
+            f"{INDENT * 2}worst = error > worst ? error : worst;",
+        ]
     return [*lines, f"{INDENT}}}", f'{INDENT}return report("{function.name}", worst);', "}", ""]
 
 

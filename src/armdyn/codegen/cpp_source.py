@@ -44,12 +44,39 @@ def header(model: Model) -> str:
     """NAME.hpp: the arrays, the statements of every function, and the class Robot."""
     guard = f"{model.prefix.upper()}_HPP"
     eigen = f"{model.prefix.upper()}_EIGEN"
-    lines = [*comment(head(model)), "", f"#ifndef {guard}", f"#define {guard}", "", "#include <array>",
-             "#include <cmath>", "#include <cstddef>", "", "/* Overloads for Eigen where it is installed. */",
-             "#if __has_include(<Eigen/Core>)", "#include <Eigen/Core>", f"#define {eigen} 1", "#endif", "",
-             f"namespace {model.prefix} {{", "", *_arrays(model), ""]  # fmt: skip
-    lines += ["namespace detail {", "", "using std::cos;", "using std::exp;", "using std::fabs;", "using std::sin;",
-              "using std::sqrt;", "", *comment(["Names of intermediate results. " + LEGEND]), ""]  # fmt: skip
+    lines = [
+        *comment(head(model)),
+        "",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        "#include <array>",
+        "#include <cmath>",
+        "#include <cstddef>",
+        "",
+        "/* Overloads for Eigen where it is installed. */",
+        "#if __has_include(<Eigen/Core>)",
+        "#include <Eigen/Core>",
+        f"#define {eigen} 1",
+        "#endif",
+        "",
+        f"namespace {model.prefix} {{",
+        "",
+        *_arrays(model),
+        "",
+    ]
+    lines += [
+        "namespace detail {",
+        "",
+        "using std::cos;",
+        "using std::exp;",
+        "using std::fabs;",
+        "using std::sin;",
+        "using std::sqrt;",
+        "",
+        *comment(["Names of intermediate results. " + LEGEND]),
+        "",
+    ]
     if any(map(uses_sign, model.functions)):
         lines += sign_function(model, "inline")
     for function in model.functions:
@@ -175,9 +202,25 @@ def _eigen_method(function: Function) -> list[str]:
 
 def test_program(model: Model) -> str:
     """NAME_test.cpp: reference vectors through std::array, and through Eigen where it is installed."""
-    lines = [*comment(purpose_of_test(model)), "", "#include <algorithm>", "#include <cmath>", "#include <cstdio>", "",
-             f'#include "{model.prefix}.hpp"', "", "using std::fabs;", "using std::printf;", "",
-             f"#define TOLERANCE {TOLERANCE!r}", "", COMPARE, "", _FLAT, ""]  # fmt: skip
+    lines = [
+        *comment(purpose_of_test(model)),
+        "",
+        "#include <algorithm>",
+        "#include <cmath>",
+        "#include <cstdio>",
+        "",
+        f'#include "{model.prefix}.hpp"',
+        "",
+        "using std::fabs;",
+        "using std::printf;",
+        "",
+        f"#define TOLERANCE {TOLERANCE!r}",
+        "",
+        COMPARE,
+        "",
+        _FLAT,
+        "",
+    ]
     for function in model.functions:
         lines += _tested(model, function)
     return "\n".join([*lines, *main_function(model)])
@@ -196,12 +239,17 @@ def _tested(model: Model, function: Function) -> list[str]:
     given, single = _given(function), len(function.outputs) == 1
     names = ", ".join(port.name for port in given)
     lines = [f"static int test_{function.name}(void)", "{", *reference_tables(model, function)]
-    lines += [f"{INDENT}const {model.prefix}::Robot robot;", f"{INDENT}double worst = 0.0;",
-              f"{INDENT}for (int k = 0; k < {STATES}; k++) {{"]  # fmt: skip
+    lines += [
+        f"{INDENT}const {model.prefix}::Robot robot;",
+        f"{INDENT}double worst = 0.0;",
+        f"{INDENT}for (int k = 0; k < {STATES}; k++) {{",
+    ]
     for port in given:
         name = port.name
-        lines += [f"{INDENT * 2}{model.prefix}::{_type(port)} {name};",
-                  f"{INDENT * 2}std::copy({name}_[k], {name}_[k] + {port.size}, {name}.begin());"]  # fmt: skip
+        lines += [
+            f"{INDENT * 2}{model.prefix}::{_type(port)} {name};",
+            f"{INDENT * 2}std::copy({name}_[k], {name}_[k] + {port.size}, {name}.begin());",
+        ]
     lines.append(f"{INDENT * 2}const auto result = robot.{function.name}({names});")
     for port in function.outputs:
         place = "result" if single else f"result.{port.name}"

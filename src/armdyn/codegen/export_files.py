@@ -83,8 +83,10 @@ class Exported(Result):
 
     def record(self) -> dict[str, Any]:
         """Language, operations of every function, and the sizes of the files."""
-        sizes = {str(name): len(content.encode() if isinstance(content, str) else content)
-                 for name, content in self.files.items()}  # fmt: skip
+        sizes = {
+            str(name): len(content.encode() if isinstance(content, str) else content)
+            for name, content in self.files.items()
+        }
         return {"robot": self.model.robot.name, "language": self.language, "functions": self._counts(), "bytes": sizes}
 
     def save(self, folder: str | os.PathLike[str] = ".") -> list[Path]:

@@ -58,10 +58,20 @@ UNITS: dict[str, dict[Kind, str]] = {
 UNITS |= {"c": UNITS["tau"], "g": UNITS["tau"], RATES: UNITS["qd"]}
 """Units of joint vectors, by the kind of joint."""
 BASE_UNITS = {
-    "rad": 'rad="1"', "m": 'm="1"', "rad/s": 'rad="1" s="-1"', "m/s": 'm="1" s="-1"', "rad/s2": 'rad="1" s="-2"',
-    "m/s2": 'm="1" s="-2"', "N.m": 'kg="1" m="2" s="-2"', "N": 'kg="1" m="1" s="-2"', "kg": 'kg="1"',
-    "kg.m2": 'kg="1" m="2"', "s": 's="1"', "1/s": 's="-1"', "1": "",
-}  # fmt: skip
+    "rad": 'rad="1"',
+    "m": 'm="1"',
+    "rad/s": 'rad="1" s="-1"',
+    "m/s": 'm="1" s="-1"',
+    "rad/s2": 'rad="1" s="-2"',
+    "m/s2": 'm="1" s="-2"',
+    "N.m": 'kg="1" m="2" s="-2"',
+    "N": 'kg="1" m="1" s="-2"',
+    "kg": 'kg="1"',
+    "kg.m2": 'kg="1" m="2"',
+    "s": 's="1"',
+    "1/s": 's="-1"',
+    "1": "",
+}
 PAYLOAD = {
     "mass": ("payload.mass", "kg", "mass of the payload at the tool"),
     "x": ("payload.com[1]", "m", "its centre of mass in the tool frame, x"),
@@ -107,8 +117,12 @@ class Variable(NamedTuple):
     variability: str = "continuous"
 
     def written(self, place: int) -> str:
-        parts = [("name", self.name), ("valueReference", place), ("causality", self.causality),
-                 ("variability", self.variability)]  # fmt: skip
+        parts = [
+            ("name", self.name),
+            ("valueReference", place),
+            ("causality", self.causality),
+            ("variability", self.variability),
+        ]
         if self.causality == "output" or self.causality == "local":
             parts.append(("initial", "calculated" if self.start is None else "exact"))
         optional = {"unit": self.unit or None, "start": self.start, "derivative": self.derivative}
@@ -147,8 +161,14 @@ class Unit:
         if not self.plant:
             outputs = [variable for port in self.function.outputs for variable in self._listed(port, "output")]
             inputs = [variable for port in given for variable in self._listed(port, "input")]
-            return {"time": (_TIME,), "inputs": tuple(inputs), "states": (), "derivatives": (),
-                    "outputs": tuple(outputs), "parameters": self._parameters}  # fmt: skip
+            return {
+                "time": (_TIME,),
+                "inputs": tuple(inputs),
+                "states": (),
+                "derivatives": (),
+                "outputs": tuple(outputs),
+                "parameters": self._parameters,
+            }
         ports = {port.name: port for port in given}
         inputs = list(self._listed(ports["tau"], "input"))
         states = [*self._listed(ports["q"], "output"), *self._listed(ports["qd"], "output")]
@@ -169,8 +189,14 @@ class Unit:
         tolerance = Variable(
             "tolerance", "parameter", "relative error of a step in co-simulation", "", TOLERATED, None, "tunable"
         )
-        return {"time": (_TIME,), "inputs": tuple(inputs), "states": tuple(states), "derivatives": tuple(rates),
-                "outputs": (), "parameters": (*self._parameters, tolerance)}  # fmt: skip
+        return {
+            "time": (_TIME,),
+            "inputs": tuple(inputs),
+            "states": tuple(states),
+            "derivatives": tuple(rates),
+            "outputs": (),
+            "parameters": (*self._parameters, tolerance),
+        }
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -227,8 +253,11 @@ class Unit:
             name, unit, words = names.get(node.value, (own, "", f"{safe_text(node.value)} of the robot's file"))
             used.append(Variable(name, "parameter", words, unit, value, None, "tunable"))
         known = {variable.name for variable in used}
-        rest = [Variable(name, "parameter", f"{words}; without effect on this robot", unit, 0.0, None, "tunable")
-                for name, unit, words in names.values() if name not in known]  # fmt: skip
+        rest = [
+            Variable(name, "parameter", f"{words}; without effect on this robot", unit, 0.0, None, "tunable")
+            for name, unit, words in names.values()
+            if name not in known
+        ]
         return (*used, *rest)
 
     # The archive ------------------------------------------------------------------------------------------------------
@@ -349,8 +378,13 @@ class Unit:
         first, found = self.first, {PARAMETERS: self.first("parameters")}
         if self.plant:
             state, rate = first("states"), first("derivatives")
-            return found | {"tau": first("inputs"), "q": state, "qd": state + sizes["q"], RATES: rate,
-                            "qdd": rate + sizes["q"]}  # fmt: skip
+            return found | {
+                "tau": first("inputs"),
+                "q": state,
+                "qd": state + sizes["q"],
+                RATES: rate,
+                "qdd": rate + sizes["q"],
+            }
         for side, ports in (("inputs", function.inputs), ("outputs", function.outputs)):
             place = first(side)
             for port in ports:
@@ -369,10 +403,21 @@ class Unit:
         (function,) = self.code.functions
         arguments = [_pointer(port, self.at[port.name]) for port in (*function.inputs, *function.outputs)]
         call = f"{self.model.prefix}_{function.name}({', '.join(arguments)});"
-        lines = ['#include "model.h"', f'#include "{self.model.prefix}.h"', "", "#include <math.h>",
-                 "#include <string.h>", "", "const double model_start[VARIABLES] = {",
-                 *(f"    {0.0 if each.start is None else each.start!r}," for each in self.variables), "};", "",
-                 "void model_evaluate(double v[VARIABLES])", "{", f"    {call}"]  # fmt: skip
+        lines = [
+            '#include "model.h"',
+            f'#include "{self.model.prefix}.h"',
+            "",
+            "#include <math.h>",
+            "#include <string.h>",
+            "",
+            "const double model_start[VARIABLES] = {",
+            *(f"    {0.0 if each.start is None else each.start!r}," for each in self.variables),
+            "};",
+            "",
+            "void model_evaluate(double v[VARIABLES])",
+            "{",
+            f"    {call}",
+        ]
         spans = self.model.robot.compounds
         if self.plant and not spans:
             lines.append(f"    memcpy(v + {self.at[RATES]}, v + {self.at['qd']}, {len(self.model.axes)}*sizeof *v);")

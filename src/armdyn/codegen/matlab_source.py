@@ -148,8 +148,11 @@ def _class(model: Model) -> str:
         given = "varargin{:}" if PARAMETERS in function.arguments else arguments
         formal = "varargin" if PARAMETERS in function.arguments else arguments
         results = ", ".join(port.name for port in function.outputs)
-        lines += [f"{INDENT * 2}function [{results}] = {function.name}({formal})",
-                  f"{INDENT * 3}[{results}] = {name}_{function.name}({given});", f"{INDENT * 2}end"]  # fmt: skip
+        lines += [
+            f"{INDENT * 2}function [{results}] = {function.name}({formal})",
+            f"{INDENT * 3}[{results}] = {name}_{function.name}({given});",
+            f"{INDENT * 2}end",
+        ]
     return "\n".join([*lines, f"{INDENT}end", "end", ""])
 
 
@@ -163,8 +166,13 @@ def _test(model: Model) -> str:
     lines.append("failures = 0;")
     for function in model.functions:
         lines += _tested(model, function)
-    lines += [f"if failures, error('armdyn:test', 'FAILED: %d of {len(model.functions)}', failures); end",
-              "fprintf('all passed\\n');", "end", "", *_COMPARE]  # fmt: skip
+    lines += [
+        f"if failures, error('armdyn:test', 'FAILED: %d of {len(model.functions)}', failures); end",
+        "fprintf('all passed\\n');",
+        "end",
+        "",
+        *_COMPARE,
+    ]
     return "\n".join([*lines, ""])
 
 
@@ -209,14 +217,29 @@ def _matrix(name: str, values: Array) -> list[str]:
 def _mex(model: Model) -> str:
     """NAME_mex.c: one function that calls the C code by name."""
     name = model.prefix
-    lines = [*c_source.comment([
-        f"MEX function over the C code: {name}_mex('inverse_dynamics', q, qd, qdd). "
-        f"Build: mex {name}_mex.c {name}.c (MATLAB), mkoctfile --mex {name}_mex.c {name}.c (Octave)."]),
-        "", "#include <string.h>", "", '#include "mex.h"', f'#include "{name}.h"', "", _MEX_HELPERS, "",
-        "void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])", "{",
-        f"{INDENT}char name[64];", f"{INDENT}(void)nlhs;",
+    lines = [
+        *c_source.comment(
+            [
+                f"MEX function over the C code: {name}_mex('inverse_dynamics', q, qd, qdd). "
+                f"Build: mex {name}_mex.c {name}.c (MATLAB), mkoctfile --mex {name}_mex.c {name}.c (Octave)."
+            ]
+        ),
+        "",
+        "#include <string.h>",
+        "",
+        '#include "mex.h"',
+        f'#include "{name}.h"',
+        "",
+        _MEX_HELPERS,
+        "",
+        "void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])",
+        "{",
+        f"{INDENT}char name[64];",
+        f"{INDENT}(void)nlhs;",
         f"{INDENT}if (nrhs < 1 || mxGetString(prhs[0], name, sizeof name)) {{",
-        f'{INDENT * 2}mexErrMsgTxt("the first argument is the name of a function");', f"{INDENT}}}"]  # fmt: skip
+        f'{INDENT * 2}mexErrMsgTxt("the first argument is the name of a function");',
+        f"{INDENT}}}",
+    ]
     for function in model.functions:
         lines += _dispatched(model, function)
     return "\n".join([*lines, f'{INDENT}mexErrMsgTxt("unknown function");', "}", ""])

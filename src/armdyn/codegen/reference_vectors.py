@@ -132,8 +132,11 @@ def closed_reference(robot: Robot, name: str, *arguments: Array) -> Array:
     if "qdd" in inputs:
         motion.append(closed_chain.accelerations(robot, q_all, inputs["qd"], inputs["qdd"]))
     if name not in PROJECTED:
-        raise ArmdynError(f"no reference for {name} of a closed chain", where=f"robot {robot.name!r}",
-                          expected=f"one of: {', '.join(PROJECTED)}")  # fmt: skip
+        raise ArmdynError(
+            f"no reference for {name} of a closed chain",
+            where=f"robot {robot.name!r}",
+            expected=f"one of: {', '.join(PROJECTED)}",
+        )
     found = PROJECTED[name](reference(tree, name, *motion), G)
     if name == "jacobian_dot_qd":
         drift = closed_chain.accelerations(robot, q_all, inputs["qd"], np.zeros_like(inputs["qd"]))

@@ -138,8 +138,12 @@ def _types(model: Model) -> str:
             f"{port.name}{'?' if port.name == PARAMETERS else ''}: ArrayLike<number>" for port in function.inputs
         )
         lines.append(f"  {function.name}({arguments}): {_type(function)};")
-    lines += ["}", "export function load(source?: BufferSource | WebAssembly.Module): Promise<Robot>;",
-              "export function robot(instance: WebAssembly.Instance): Robot;", ""]  # fmt: skip
+    lines += [
+        "}",
+        "export function load(source?: BufferSource | WebAssembly.Module): Promise<Robot>;",
+        "export function robot(instance: WebAssembly.Instance): Robot;",
+        "",
+    ]
     return "\n".join(lines)
 
 

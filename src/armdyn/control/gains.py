@@ -158,8 +158,15 @@ def _loop(name: str, kp: float, kd: float, ki: float, a: float, Fv: float, reson
     damping = [1.0 if w == 0 else float(-pole.real / w) for pole, w in zip(poles, size, strict=True)]
     stable = bool((poles.real < -1e-12 * max(1.0, float(size.max(initial=0.0)))).all())
     found = tuple(complex(pole) for pole in sorted(poles, key=lambda pole: (abs(pole), pole.imag)))
-    return JointLoop(name, found, float(size.max(initial=0.0)), min(damping, default=1.0),
-                     _bandwidth(np.array(above), np.array(below)), stable, resonance)  # fmt: skip
+    return JointLoop(
+        name,
+        found,
+        float(size.max(initial=0.0)),
+        min(damping, default=1.0),
+        _bandwidth(np.array(above), np.array(below)),
+        stable,
+        resonance,
+    )
 
 
 def _bandwidth(above: Array, below: Array) -> float:

@@ -87,8 +87,11 @@ class MomentumObserver(_Observer):
     def __post_init__(self) -> None:
         settle(self, self.dyn.n, positive=("gain",), others=("unexplained", "noise_qd"))
         if not 0 < self.false_alarms < 1:
-            raise ArmdynError(f"false_alarms = {self.false_alarms}", where="MomentumObserver",
-                              expected="a probability between 0 and 1")  # fmt: skip
+            raise ArmdynError(
+                f"false_alarms = {self.false_alarms}",
+                where="MomentumObserver",
+                expected="a probability between 0 and 1",
+            )
         if self.errors is not None:
             object.__setattr__(self, "errors", error_matrix(self.errors, self.dyn, "MomentumObserver"))
 
@@ -152,8 +155,11 @@ class MomentumObserver(_Observer):
     def threshold(self, q: Array, qd: Array, memory: Array) -> Array:
         """(n,) residuals that are alarms, N m or N; (k, n) for q, qd, memory of a whole run."""
         if self.errors is None:
-            raise ArmdynError("no errors of the parameters", where="MomentumObserver.threshold",
-                              expected="errors=parameter_errors(dyn, ...) or identified_errors(dyn, fit)")  # fmt: skip
+            raise ArmdynError(
+                "no errors of the parameters",
+                where="MomentumObserver.threshold",
+                expected="errors=parameter_errors(dyn, ...) or identified_errors(dyn, fit)",
+            )
         n, first = self.dyn.n, memory.shape[-1] - self._own
         bound = memory[..., first + n : first + 2 * n]
         noise = self.gain * np.sqrt(self.dyn.mass_matrix(q) ** 2 @ self.noise_qd**2)
@@ -205,9 +211,10 @@ class MomentumObserver(_Observer):
         """
         if not 0 < threshold < abs(torque):
             raise ArmdynError(
-                f"a threshold of {threshold} for a torque of {torque}", where="MomentumObserver",
+                f"a threshold of {threshold} for a torque of {torque}",
+                where="MomentumObserver",
                 expected="a positive threshold below the torque",
-            )  # fmt: skip
+            )
         return float(-np.log1p(-threshold / abs(torque)) / self.gain[joint])
 
 

@@ -52,8 +52,11 @@ class FunctionLaw(WithoutReference):
         except (TypeError, ValueError):
             tau = np.array(math.nan)
         if tau.shape != (self.n,) or not math.isfinite(tau.sum()):
-            raise ShapeError(f"{given!r} at t = {t:.6g} s", where=f"control law {self.summary}",
-                             expected=f"one finite torque per joint: ({self.n},)")  # fmt: skip
+            raise ShapeError(
+                f"{given!r} at t = {t:.6g} s",
+                where=f"control law {self.summary}",
+                expected=f"one finite torque per joint: ({self.n},)",
+            )
         return tau
 
 
@@ -71,11 +74,17 @@ class TorqueTable(WithoutReference):
     def __post_init__(self) -> None:
         t, tau = np.array(self.t, dtype=float), np.array(self.tau, dtype=float)
         if t.ndim != 1 or tau.ndim != 2 or len(t) != len(tau) or len(t) < 2:
-            raise ShapeError(f"times of shape {t.shape} and torques of shape {tau.shape}", where="TorqueTable",
-                             expected="(k,) and (k, n), with k at least 2")  # fmt: skip
+            raise ShapeError(
+                f"times of shape {t.shape} and torques of shape {tau.shape}",
+                where="TorqueTable",
+                expected="(k,) and (k, n), with k at least 2",
+            )
         if not (np.isfinite(t).all() and np.isfinite(tau).all() and (np.diff(t) > 0).all()):
-            raise ArmdynError("times that do not increase, or numbers that are not finite", where="TorqueTable",
-                              expected="increasing times in s and finite torques")  # fmt: skip
+            raise ArmdynError(
+                "times that do not increase, or numbers that are not finite",
+                where="TorqueTable",
+                expected="increasing times in s and finite torques",
+            )
         object.__setattr__(self, "t", t)
         object.__setattr__(self, "tau", tau)
 
@@ -113,8 +122,11 @@ def read_torques(path: str | Path) -> TorqueTable:
     columns = text_table.read(path)
     torques = text_table.numbered(columns, "tau")
     if "t" not in columns or not torques.shape[1]:
-        raise FileError("the columns of torques are missing", where=str(path),
-                        expected="t, tau1, tau2, ...; found: " + ", ".join(columns)[:200])  # fmt: skip
+        raise FileError(
+            "the columns of torques are missing",
+            where=str(path),
+            expected="t, tau1, tau2, ...; found: " + ", ".join(columns)[:200],
+        )
     try:
         return TorqueTable(columns["t"], torques)
     except ArmdynError as error:

@@ -69,8 +69,9 @@ class PID(Law):
         torque_limits: as in PID (default: none).
         """
         if frequency is not None and resonance is not None:
-            raise ArmdynError("both frequency and resonance given", where="PID.designed",
-                              expected="one of the two, rad/s")  # fmt: skip
+            raise ArmdynError(
+                "both frequency and resonance given", where="PID.designed", expected="one of the two, rad/s"
+            )
         w = FREQUENCY if frequency is None else np.asarray(frequency, dtype=float)
         w = w if resonance is None else np.asarray(resonance, dtype=float) / 2
         w = gain_vector("frequency", w, dyn.n, positive=True)
@@ -79,10 +80,13 @@ class PID(Law):
         short = Fv > 3 * a * w * (1 + 1e-12)
         if short.any():
             j = int(np.argmax(Fv / (3 * a * w)))
-            raise ArmdynError(f"the viscous friction {Fv[j]:.4g} of {dyn.robot.joints[j].name!r} exceeds 3 a w = "
-                              f"{3 * a[j] * w[j]:.4g}: kd would be negative", where="PID.designed",
-                              expected=f"a frequency of at least {Fv[j] / (3 * a[j]):.4g} rad/s for that joint",
-                              advice="Give one frequency per joint, or viscous=0 for a slower loop.")  # fmt: skip
+            raise ArmdynError(
+                f"the viscous friction {Fv[j]:.4g} of {dyn.robot.joints[j].name!r} exceeds 3 a w = "
+                f"{3 * a[j] * w[j]:.4g}: kd would be negative",
+                where="PID.designed",
+                expected=f"a frequency of at least {Fv[j] / (3 * a[j]):.4g} rad/s for that joint",
+                advice="Give one frequency per joint, or viscous=0 for a slower loop.",
+            )
         return PID(kp=3 * a * w**2, kd=np.maximum(3 * a * w - Fv, 0.0), ki=a * w**3, torque_limits=torque_limits)
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:

@@ -33,8 +33,11 @@ def resonances(dyn: Dynamics, q: Any, *, motors: Motors = "locked") -> Array:
     """
     where = dyn.coordinates
     if not where.doubled:
-        raise NotApplicable("the robot has no elastic joint", where=f"robot {dyn.robot.name!r}",
-                            expected="elastic = {stiffness = ...} on a joint at least")  # fmt: skip
+        raise NotApplicable(
+            "the robot has no elastic joint",
+            where=f"robot {dyn.robot.name!r}",
+            expected="elastic = {stiffness = ...} on a joint at least",
+        )
     if motors not in MOTORS:
         raise unknown_name("state of the motors", motors, MOTORS, where="resonances")
     q = np.asarray(q, dtype=float)

@@ -97,8 +97,12 @@ class RobustPassivity(PassivityLaw):
         matrix over the motion, kg m^2. damping: smallest eigenvalue of kd over the motion (default: of gains kd).
         """
         if damping is None and self.follows_inertia:
-            raise ArmdynError("a damping that follows the inertia", where="ultimate_bound", expected="damping=...",
-                              advice="Give the smallest eigenvalue of 2 rate M over the motion.")  # fmt: skip
+            raise ArmdynError(
+                "a damping that follows the inertia",
+                where="ultimate_bound",
+                expected="damping=...",
+                advice="Give the smallest eigenvalue of 2 rate M over the motion.",
+            )
         least = float(np.min(self.kd)) if damping is None else damping
         within = float(np.sum(np.asarray(rho) * self.layer)) / (4 * least)
         return float(np.sqrt(within * largest / smallest))

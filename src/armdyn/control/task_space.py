@@ -345,9 +345,14 @@ class Admittance(TaskLaw):
 
     @staticmethod
     def designed(
-        dyn: Dynamics, force: Force, stiffness: float = 500.0, mass: float = 5.0, damping_ratio: float = 1.0,
-        *, rows: str = "x y z",
-    ) -> Admittance:  # fmt: skip
+        dyn: Dynamics,
+        force: Force,
+        stiffness: float = 500.0,
+        mass: float = 5.0,
+        damping_ratio: float = 1.0,
+        *,
+        rows: str = "x y z",
+    ) -> Admittance:
         """A mass on a spring with the damper of a damping ratio: 2 xi sqrt(mass stiffness).
 
         dyn:       the controller's model.

@@ -29,9 +29,14 @@ STATES = 200
 
 @takes(*CLOSED, *TREE)
 def parameter_errors(
-    dyn: Dynamics, *, mass: float = 0.1, com: float = 0.01, inertia: float = 0.1, rotor: float = 0.1,
+    dyn: Dynamics,
+    *,
+    mass: float = 0.1,
+    com: float = 0.01,
+    inertia: float = 0.1,
+    rotor: float = 0.1,
     friction: float = 0.3,
-) -> Array:  # fmt: skip
+) -> Array:
     """(p, r) errors E of the standard parameters of a model, from errors of bodies and joints.
 
     Args:
@@ -93,8 +98,11 @@ def identified_errors(dyn: Dynamics, fit: Any) -> Array:
     """
     names, root = dyn.parameter_names, np.asarray(fit.covariance_root, dtype=float)
     if not (np.isfinite(root).all() and {*fit.base.standard} <= {*names}):
-        raise ArmdynError("the covariance of the fit is not finite, or not of this model", where="identified_errors",
-                          expected="parameters that the log determines, and the dynamics of fit.robot")  # fmt: skip
+        raise ArmdynError(
+            "the covariance of the fit is not finite, or not of this model",
+            where="identified_errors",
+            expected="parameters that the log determines, and the dynamics of fit.robot",
+        )
     E = np.zeros((len(names), root.shape[1]))
     E[[names.index(name) for name in fit.base.standard]] = fit.base.to_standard(root.T).T
     return E
@@ -121,8 +129,11 @@ def error_matrix(E: Any, dyn: Dynamics, where: str) -> Array:
     matrix = np.diag(matrix) if matrix.ndim == 1 else matrix
     count = len(dyn.parameter_names)
     if matrix.ndim != 2 or len(matrix) != count or not np.isfinite(matrix).all():
-        raise ShapeError(f"errors of shape {np.shape(E)}", where=where,
-                         expected=f"({count}, r) or ({count},) finite numbers: see parameter_errors")  # fmt: skip
+        raise ShapeError(
+            f"errors of shape {np.shape(E)}",
+            where=where,
+            expected=f"({count}, r) or ({count},) finite numbers: see parameter_errors",
+        )
     return matrix
 
 

@@ -156,8 +156,9 @@ def friction(source: Source, inputs: Inputs, variant: Any) -> Graph:
             advice="Take inverse_dynamics, which includes it, or robot.without('friction').",
         )
     G: Rows = [rates.get(k, [0] * len(chain.independent)) for k in range(tree.n)]
-    return _graph(source, inputs, tree,
-                  lambda robot, m: reduced_torques(G, friction_torques(robot, times(G, m.given["qd"]))))  # fmt: skip
+    return _graph(
+        source, inputs, tree, lambda robot, m: reduced_torques(G, friction_torques(robot, times(G, m.given["qd"])))
+    )
 
 
 @of_closed_motion("robot")

@@ -107,13 +107,15 @@ class Differential:
         if self.dynamics.robot.constrained:
             raise NotApplicable(
                 f"{what} of {self.name} of a robot with closed loops or mimic joints",
-                where=f"robot {self.dynamics.robot.name!r}", expected="inverse_dynamics or forward_dynamics",
-            )  # fmt: skip
+                where=f"robot {self.dynamics.robot.name!r}",
+                expected="inverse_dynamics or forward_dynamics",
+            )
         if self.name.endswith(("_derivatives", "_hessian")):
             raise NotApplicable(
-                f"derivatives of {self.name}", where=f"robot {self.dynamics.robot.name!r}",
+                f"derivatives of {self.name}",
+                where=f"robot {self.dynamics.robot.name!r}",
                 advice="Differentiate the function itself twice.",
-            )  # fmt: skip
+            )
 
     def _part(
         self, name: str, variant: Variant | Derived | None, takes: tuple[int, ...], gives: tuple[Any, ...]
@@ -142,9 +144,11 @@ class Functions(ABC):
     def __init__(self, dynamics: Dynamics) -> None:
         if not isinstance(dynamics, Dynamics):
             raise ArmdynError(
-                f"cannot wrap {type(dynamics).__name__}", where=self.framework, expected="a Dynamics",
+                f"cannot wrap {type(dynamics).__name__}",
+                where=self.framework,
+                expected="a Dynamics",
                 advice="Make one with armdyn.compile(robot).",
-            )  # fmt: skip
+            )
         self.dynamics = dynamics
 
     @abstractmethod

@@ -252,8 +252,11 @@ class Dynamics(Shown, Quantities):
             (name, ", ".join(row.inputs), "yes" if name in done else "at first use", row.what) for name, row in taken
         )
         columns = (Column("function"), Column("arguments"), Column("compiled"), Column("gives", folds=True))
-        facts = [("joints", f"{self.n}"), ("functions", f"{len(taken)}, {len(self._programs)} compiled so far"),
-                 ("arrays", "(..., n): one state or a batch")]  # fmt: skip
+        facts = [
+            ("joints", f"{self.n}"),
+            ("functions", f"{len(taken)}, {len(self._programs)} compiled so far"),
+            ("arrays", "(..., n): one state or a batch"),
+        ]
         return View(f"Dynamics of {self.robot.name}", None, facts, details=(Section("Functions", columns, rows),))
 
     def __str__(self) -> str:
@@ -293,16 +296,22 @@ def compile(robot: Robot, *, cache: bool = True, checked: bool = False) -> Dynam
         raise RobotError("the robot has no movable joint", where=f"robot {robot.name!r}", expected="at least one")
     if (robot.constrained or robot.compounds) and coordinates(robot).doubled:
         raise FeatureError(
-            "elastic joints together with closed loops, mimic, free or ball joints", where=f"robot {robot.name!r}",
-            expected="one of them", advice='robot.without("elastic") has rigid joints.', feature="elastic",
+            "elastic joints together with closed loops, mimic, free or ball joints",
+            where=f"robot {robot.name!r}",
+            expected="one of them",
+            advice='robot.without("elastic") has rigid joints.',
+            feature="elastic",
             joints=robot.features["elastic"],
-        )  # fmt: skip
+        )
     if (robot.constrained or coordinates(robot).doubled) and "load_friction" in robot.features:
         raise FeatureError(
             "friction that grows with the load together with elastic joints, closed loops or mimic joints",
-            where=f"robot {robot.name!r}", expected="one of them", feature="load_friction",
-            advice='robot.without("load_friction") leaves it out.', joints=robot.features["load_friction"],
-        )  # fmt: skip
+            where=f"robot {robot.name!r}",
+            expected="one of them",
+            feature="load_friction",
+            advice='robot.without("load_friction") leaves it out.',
+            joints=robot.features["load_friction"],
+        )
     return Dynamics(parameterless(robot), cache=cache, checked=checked)
 
 
@@ -329,9 +338,12 @@ class Function:
         variant, frames, wrenches = _variant(self.definition, choice)
         if near:
             if self.dynamics.robot.compounds:
-                raise FeatureError("near= for a robot with free or ball joints", feature="free_joints",
-                                   where=f"robot {self.dynamics.robot.name!r}",
-                                   expected="loops in the assembly mode of the file")  # fmt: skip
+                raise FeatureError(
+                    "near= for a robot with free or ball joints",
+                    feature="free_joints",
+                    where=f"robot {self.dynamics.robot.name!r}",
+                    expected="loops in the assembly mode of the file",
+                )
             if isinstance(near[0], str):
                 near = (followed(self.dynamics, values[self.definition.inputs.index("q")], near[0]),)
             _must_be_of_this_mode(self.dynamics.robot, near[0])
@@ -363,9 +375,11 @@ def _must_be_of_this_mode(robot: Robot, near: Any) -> None:
         if np.abs(gap).max(initial=0.0) > ANOTHER_MODE:
             raise NotApplicable(
                 f"near= has joint {chain.tree.joints[k].name!r} in another assembly mode, in which it does not follow "
-                "the others at a constant rate", where=f"robot {robot.name!r}",
-                expected="the assembly mode of the robot's file", advice="Give that mode by `home` of the joints.",
-            )  # fmt: skip
+                "the others at a constant rate",
+                where=f"robot {robot.name!r}",
+                expected="the assembly mode of the robot's file",
+                advice="Give that mode by `home` of the joints.",
+            )
 
 
 def _variant(definition: Definition, choice: Any) -> tuple[Variant | None, tuple[str, ...], tuple[Any, ...]]:

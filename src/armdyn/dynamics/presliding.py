@@ -48,9 +48,12 @@ class Presliding:
         if found := robot.features.get("presliding"):
             dependent = [name for name in found if name not in [joint.name for joint in robot.joints]]
             if robot.compounds or robot.features.get("elastic") or dependent:
-                raise NotApplicable(f"presliding friction ({listed(found)}) together with free, elastic or dependent "
-                                    "joints", where=f"robot {robot.name!r}", expected="rigid joints that are driven",
-                                    advice='robot.without("presliding") leaves it out.')  # fmt: skip
+                raise NotApplicable(
+                    f"presliding friction ({listed(found)}) together with free, elastic or dependent joints",
+                    where=f"robot {robot.name!r}",
+                    expected="rigid joints that are driven",
+                    advice='robot.without("presliding") leaves it out.',
+                )
             motors = np.array(inverse_rows(robot), dtype=float)
             for j, joint in enumerate(robot.joints):
                 own, motor = joint.friction or Friction(), of_motor(joint.motor or Motor())

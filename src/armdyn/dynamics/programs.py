@@ -36,8 +36,9 @@ def program(graph: Graph, name: str, cache: bool) -> Program:
     if not parts:
         warnings.warn(
             f"{name}: {total} operations are too many to compile; each call takes about {total / 200_000:.0f} ms more",
-            SlowCode, stacklevel=2,
-        )  # fmt: skip
+            SlowCode,
+            stacklevel=2,
+        )
         return interpreted(graph, name)
     kernels = tuple(build(part, f"{name}_{k}", cache=cache) for k, part in enumerate(parts))
     return Composite(kernels, concatenated, graph.operations)

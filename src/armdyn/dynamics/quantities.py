@@ -204,9 +204,15 @@ class Quantities:
         takes=(*LOSSY, *FREE),
     )
     def inverse_dynamics(
-        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrench: Wrench = None, *,
-        out: Out = None, threads: int | None = None,
-    ) -> Floats:  # fmt: skip
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        wrench: Wrench = None,
+        *,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> Floats:
         """Joint torques that produce a motion: tau = M(q) qdd + C(q, qd) qd + g(q) + springs(q) + friction(qd).
 
         Included: links, rotors (in M and C), gravity, springs, friction, torque offsets. A wrench adds J(q)^T wrench.
@@ -230,9 +236,15 @@ class Quantities:
         takes=(*LOSSY, *FREE),
     )
     def forward_dynamics(
-        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrench: Wrench = None, *,
-        out: Out = None, threads: int | None = None,
-    ) -> Floats:  # fmt: skip
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        wrench: Wrench = None,
+        *,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> Floats:
         """Joint accelerations that torques produce: qdd = M(q)^-1 (tau - C(q, qd) qd - g(q) - friction(qd)).
 
         Included: all terms of inverse_dynamics, whose inverse it is. Raises PhysicsError if the mass matrix is
@@ -432,9 +444,14 @@ class Quantities:
         takes=TREE,
     )
     def inverse_dynamics_derivatives(
-        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
-        out: Out = None, threads: int | None = None,
-    ) -> tuple[Floats, Floats]:  # fmt: skip
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> tuple[Floats, Floats]:
         """First derivatives of the torques of inverse_dynamics by q and by qd; by qdd it is the mass matrix.
 
         Included: all terms of inverse_dynamics. At qd = 0 the jump of dry friction is left out.
@@ -455,9 +472,14 @@ class Quantities:
         takes=TREE,
     )
     def forward_dynamics_derivatives(
-        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
-        out: Out = None, threads: int | None = None,
-    ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        *,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> tuple[Floats, Floats, Floats]:
         """First derivatives of the accelerations of forward_dynamics by q, by qd and by tau.
 
         Included: all terms of forward_dynamics. At qd = 0 the jump of dry friction is left out.
@@ -477,9 +499,15 @@ class Quantities:
         takes=RIGID,
     )
     def inverse_dynamics_hessian(
-        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, weights: ArrayLike, *,
-        out: Out = None, threads: int | None = None,
-    ) -> tuple[Floats, Floats, Floats, Floats]:  # fmt: skip
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        weights: ArrayLike,
+        *,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> tuple[Floats, Floats, Floats, Floats]:
         """Second derivatives of the weighted sum of torques, weights . tau; by (qd, qdd) and (qdd, qdd) they are zero.
 
         Included: all terms of inverse_dynamics. At qd = 0 the jump of dry friction is left out.
@@ -502,9 +530,15 @@ class Quantities:
         takes=RIGID,
     )
     def forward_dynamics_hessian(
-        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, weights: ArrayLike, *,
-        out: Out = None, threads: int | None = None,
-    ) -> tuple[Floats, Floats, Floats, Floats]:  # fmt: skip
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        weights: ArrayLike,
+        *,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> tuple[Floats, Floats, Floats, Floats]:
         """Second derivatives of the weighted sum of accelerations, weights . qdd; by (qd, tau) and (tau, tau) zero.
 
         Included: all terms of forward_dynamics. At qd = 0 the jump of dry friction is left out.
@@ -527,9 +561,15 @@ class Quantities:
         takes=STILL,
     )
     def joint_reactions(
-        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrench: Wrench = None, *,
-        out: Out = None, threads: int | None = None,
-    ) -> Floats:  # fmt: skip
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        wrench: Wrench = None,
+        *,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> Floats:
         """Force and moment that each joint transmits to its link: bearing loads.
 
         Included: links, gravity, spins of rotors carried by links, wrenches; neither friction, springs nor the joint's

@@ -80,16 +80,25 @@ class Certificate(Result):
         )
         facts = [
             ("exact at", f"{self._where} over rational numbers"),
-            ("chance of error", f"below {_power_of_ten_above(self.error_probability)}: different formulas of degree "
-             f"{self.degree} or less would agree at all points"),
-        ]  # fmt: skip
+            (
+                "chance of error",
+                f"below {_power_of_ten_above(self.error_probability)}: different formulas of degree "
+                f"{self.degree} or less would agree at all points",
+            ),
+        ]
         heads = _heads(check.statement for check in self.checks)
         meanings = Section(
             "Columns", (Column(""), Column("statement", folds=True)), tuple((h, s) for s, h in heads.items())
         )
         failures = tuple(f"Fails: {check.statement} ({check.formulation})" for check in failed)
-        return View(f"Certificate of {self.robot}", (verdict, not failed), facts, (), (self._matrix(heads), meanings),
-                    notes=(*failures, *(f"Left out: {each}" for each in self.left_out)))  # fmt: skip
+        return View(
+            f"Certificate of {self.robot}",
+            (verdict, not failed),
+            facts,
+            (),
+            (self._matrix(heads), meanings),
+            notes=(*failures, *(f"Left out: {each}" for each in self.left_out)),
+        )
 
     def _matrix(self, heads: Mapping[str, str]) -> Section:
         """Formulations below one another, statements side by side."""

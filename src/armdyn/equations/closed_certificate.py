@@ -49,8 +49,10 @@ class ClosedPoint:
 
     def motion(self) -> tuple[Any, Any]:
         """Velocities and accelerations of all joints."""
-        return (closed_chain.velocities(self.robot, self.q_all, self.qd),
-                closed_chain.accelerations(self.robot, self.q_all, self.qd, self.qdd))  # fmt: skip
+        return (
+            closed_chain.velocities(self.robot, self.q_all, self.qd),
+            closed_chain.accelerations(self.robot, self.q_all, self.qd, self.qdd),
+        )
 
     @property
     def coordinates(self) -> list[Any]:
@@ -103,8 +105,10 @@ def _mobile(test: Test) -> Test:
         chain, J = closed_chain.rates_of(at.robot), _jacobian(at.robot, at.coordinates)
         passive, active = ([[row[k] for k in joints] for row in J] for joints in (chain.dependent, chain.independent))
         if any(x != 0 for row in elimination.eliminate(passive, active).rest.values() for x in row):
-            raise NotApplicable("an overconstrained loop moves only with its own dimensions, where points are not "
-                                "rational", where=f"robot {at.robot.name!r}")  # fmt: skip
+            raise NotApplicable(
+                "an overconstrained loop moves only with its own dimensions, where points are not rational",
+                where=f"robot {at.robot.name!r}",
+            )
         return test(at)
 
     return checked
@@ -167,8 +171,13 @@ def _multipliers(at: ClosedPoint) -> bool:
     """
     robot, tree, tau = at.robot, at.robot.opened, at.torques()
     chain, (qd, qdd) = closed_chain.rates_of(robot), at.motion()
-    laws = [[int(k == joint) - (line.rates[chain.independent.index(k)] if k in chain.independent else 0)
-             for k in range(tree.n)] for joint, line in chain.linear.items()]  # fmt: skip
+    laws = [
+        [
+            int(k == joint) - (line.rates[chain.independent.index(k)] if k in chain.independent else 0)
+            for k in range(tree.n)
+        ]
+        for joint, line in chain.linear.items()
+    ]
     J = [*_jacobian(robot, at.coordinates), *laws] if robot.loops else laws
     bias = derivative(lambda x: times(_jacobian(robot, x), qd), at.coordinates, qd) if robot.loops else []
     M = [list(row) for row in composite_body.mass_matrix(tree, at.q_all)]

@@ -180,13 +180,14 @@ def compare(
     formulations: Sequence[Formulation] = FORMULATIONS,
     samples: int = 3,
     seed: int = 0,
+    coriolis: bool = True,
     progress: Progress | None = None,
 ) -> Comparison:
     """Inverse dynamics by every formulation: agreement, operation counts, times to trace and to evaluate.
 
-    The Coriolis matrices of the literature are compared too, for the robots that they cover: see `coriolis_matrices`.
-
     samples, seed: random states, in floats.
+    coriolis:      compare the Coriolis matrices of the literature too, for robots that they cover: see
+                   `coriolis_matrices`.
     """
     must_move(robot)
     giving = [f for f in formulations if "inverse_dynamics" in f.gives]
@@ -200,7 +201,7 @@ def compare(
         if progress:
             progress(entry.name, k / len(giving))
         rows.append(_row(entry, robot, states, reference))
-    return Comparison(robot.name, robot.n, tuple(rows), _coriolis(robot))
+    return Comparison(robot.name, robot.n, tuple(rows), _coriolis(robot) if coriolis else ())
 
 
 def _coriolis(robot: Robot) -> tuple[CoriolisMatrix, ...]:
@@ -221,8 +222,16 @@ def _row(entry: Formulation, robot: Robot, states: Any, reference: Sequence[Any]
     begin = time.perf_counter()
     graph = trace(lambda *state: projected(model, tree, function, torques_of, *state), {"q": n, "qd": n, "qdd": n})
     tracing = time.perf_counter() - begin
-    return Row(entry, difference, written_operations(entry, robot), graph.operations, span(graph.outputs), tracing,
-               evaluation, _published(entry.name, n))  # fmt: skip
+    return Row(
+        entry,
+        difference,
+        written_operations(entry, robot),
+        graph.operations,
+        span(graph.outputs),
+        tracing,
+        evaluation,
+        _published(entry.name, n),
+    )
 
 
 def _torques(robot: Robot, entry: Formulation, state: Any) -> Any:

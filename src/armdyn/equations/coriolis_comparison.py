@@ -77,13 +77,14 @@ def coriolis_matrices(robot: Robot, *, samples: int = 5, seed: int = 0) -> tuple
         graph = trace(lambda q, qd, function=function: {"C": function(bodies, q, qd)}, {"q": n, "qd": n})
         found.append(
             CoriolisMatrix(
-                name, source,
+                name,
+                source,
                 torque_defect=float(np.abs((C @ qd[..., None])[..., 0] - torques).max()) / scale,
                 skew_defect=float(np.abs(N + N.swapaxes(-1, -2)).max()) / scale,
                 rate_defect=float(np.abs(rate - C - turned).max()) / scale,
                 operations=graph.operations,
             )
-        )  # fmt: skip
+        )
     return tuple(found)
 
 
@@ -91,10 +92,17 @@ def coriolis_section(matrices: Iterable[CoriolisMatrix]) -> Section:
     """Return the comparison as a table."""
     heads = ("matrix", "C qd right", "Mdot - 2C skew", "Mdot = C + C^T", "multiplications", "additions", "source")
     rows = tuple(
-        (m.name, _yes(m.torque_defect), _yes(m.skew_defect), _yes(m.rate_defect), str(m.operations.multiplications),
-         str(m.operations.additions), m.source)
+        (
+            m.name,
+            _yes(m.torque_defect),
+            _yes(m.skew_defect),
+            _yes(m.rate_defect),
+            str(m.operations.multiplications),
+            str(m.operations.additions),
+            m.source,
+        )
         for m in matrices
-    )  # fmt: skip
+    )
     note = "Bodies only, without rotors. No: the largest defect, as a share of the largest entry of C."
     return Section("Coriolis matrices", tuple(map(Column, heads)), rows, note)
 

@@ -42,8 +42,16 @@ from armdyn.typing import Progress, quiet
 
 SYMBOLS = ("named", "inertial", "base")
 CORIOLIS = ("own", "christoffel")
-ARGUMENTS = {"M": ("q",), "C": ("q", "qd"), "g": ("q",), "k": ("q",), "friction": ("qd",), "external": ("q", "h"),
-             "tau": ("q", "qd", "qdd"), "Gamma": ("q",)}  # fmt: skip
+ARGUMENTS = {
+    "M": ("q",),
+    "C": ("q", "qd"),
+    "g": ("q",),
+    "k": ("q",),
+    "friction": ("qd",),
+    "external": ("q", "h"),
+    "tau": ("q", "qd", "qdd"),
+    "Gamma": ("q",),
+}
 """What each quantity of Equations depends on; tau with a wrench also on h."""
 
 
@@ -337,9 +345,14 @@ class Equations(Result):
 
 @takes(*CLOSED, "elastic", *TREE)
 def derive(
-    robot: Robot, formulation: str = "newton_euler", *, symbols: str = "named", coriolis: str = "christoffel",
-    wrench: bool = False, progress: Progress | None = None,
-) -> Equations:  # fmt: skip
+    robot: Robot,
+    formulation: str = "newton_euler",
+    *,
+    symbols: str = "named",
+    coriolis: str = "christoffel",
+    wrench: bool = False,
+    progress: Progress | None = None,
+) -> Equations:
     """Explicit equations of motion by a formulation, with friction, rotors and springs where the robot has them.
 
     formulation: name of a formulation that gives inverse dynamics, mass matrix and gravity torques.
@@ -402,17 +415,23 @@ def _derivable(name: str) -> Formulation:
     missing = [quantity for quantity in needed if quantity not in method.gives]
     if missing:
         able = [entry.name for entry in FORMULATIONS if set(needed) <= set(entry.gives)]
-        raise RobotError(f"{name} gives no {', '.join(missing)}", where="armdyn.derive",
-                         advice=f"Use one that does: {', '.join(able)}.")  # fmt: skip
+        raise RobotError(
+            f"{name} gives no {', '.join(missing)}",
+            where="armdyn.derive",
+            advice=f"Use one that does: {', '.join(able)}.",
+        )
     return method
 
 
 def must_move(robot: Robot) -> None:
     """A robot without joints has no equations of motion."""
     if robot.n == 0:
-        raise RobotError("the robot has no movable joint", where=f"robot {robot.name!r}",
-                         expected="at least one revolute or prismatic joint",
-                         advice="Check the joint types, or what was locked.")  # fmt: skip
+        raise RobotError(
+            "the robot has no movable joint",
+            where=f"robot {robot.name!r}",
+            expected="at least one revolute or prismatic joint",
+            advice="Check the joint types, or what was locked.",
+        )
 
 
 def symbolic_robot(robot: Robot, symbols: str) -> Robot:
@@ -450,9 +469,12 @@ def with_inertial_symbols(robot: Robot) -> Robot:
     for name, value in values.items():
         own = numeric.parameters.get(name, value)
         if not math.isclose(own, value, rel_tol=1e-12, abs_tol=1e-12):
-            raise RobotError(f"the robot's own parameter {name} = {own:g} is not the standard parameter of that name "
-                             f"({value:g}, in the joint frame)", where=f"robot {robot.name!r}, armdyn.derive",
-                             advice="Rename it in the robot's file.")  # fmt: skip
+            raise RobotError(
+                f"the robot's own parameter {name} = {own:g} is not the standard parameter of that name "
+                f"({value:g}, in the joint frame)",
+                where=f"robot {robot.name!r}, armdyn.derive",
+                advice="Rename it in the robot's file.",
+            )
     named = replace(robot, parameters={**robot.parameters, **values})
     return with_standard_parameters(named, {name: symbol(name, kind="parameter") for name in values})
 

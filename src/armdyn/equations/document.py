@@ -44,14 +44,20 @@ class Document(Source):
     columns: int = 1
 
     def __post_init__(self) -> None:
-        for kind, names, known in (("format", (self.format or "text",), FORMATS), ("split", self.split, SPLITS),
-                                   ("paper", (self.paper or "a4",), PAPERS)):  # fmt: skip
+        for kind, names, known in (
+            ("format", (self.format or "text",), FORMATS),
+            ("split", self.split, SPLITS),
+            ("paper", (self.paper or "a4",), PAPERS),
+        ):
             for name in names:
                 if name not in known:
                     raise unknown_name(kind, name, known, where="equations")
         if self.entries and (self.style in ("program", "python") or self.split):
-            raise ArmdynError("single entries of a program or of torques that are split", where="equations",
-                              expected="the formats text, latex, markdown and json, without splitting")  # fmt: skip
+            raise ArmdynError(
+                "single entries of a program or of torques that are split",
+                where="equations",
+                expected="the formats text, latex, markdown and json, without splitting",
+            )
         if (self.paper or self.columns == 2) and self.style != "latex":
             raise ArmdynError("only LaTeX has papers and columns", where="equations", expected="the format latex")
 
@@ -120,8 +126,12 @@ class Document(Source):
         """Write the equations; the format is inferred from the extension, unless one was named."""
         kind = Path(path).suffix.lower()
         if self.format is None and kind not in SUFFIXES:
-            raise FileError(f"unknown ending {kind!r}", where=str(path), expected=", ".join(SUFFIXES),
-                            advice="Name a format to write to a file with another extension.")  # fmt: skip
+            raise FileError(
+                f"unknown ending {kind!r}",
+                where=str(path),
+                expected=", ".join(SUFFIXES),
+                advice="Name a format to write to a file with another extension.",
+            )
         return write_text(path, replace(self, format=self.format or SUFFIXES[kind]).source)
 
 

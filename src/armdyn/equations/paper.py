@@ -112,14 +112,20 @@ def document(equations: Equations, blocks: Sequence[Block], page: Layout) -> str
     paper, margin, _ = PAPERS[page.paper]
     options = f"{paper},10pt" + (",twocolumn" if page.columns == 2 else "")
     name = latex_text(equations.robot.name)
-    head = [rf"\documentclass[{options}]{{article}}", r"\usepackage{amsmath}",
-            rf"\usepackage[margin={margin},columnsep={COLUMN_SEPARATION:g}pt]{{geometry}}", r"\allowdisplaybreaks",
-            r"\setlength{\parindent}{0pt}", r"\raggedbottom", r"\begin{document}",
-            rf"\section*{{Equations of motion of {name}}}",
-            "\\begin{align*}\n" + motion_latex(equations) + "\n\\end{align*}",
-            f"Formulation: {latex_text(equations.by)}. {UNWRITTEN if equations.symmetric else ''} "
-            f"{latex_text('; '.join(statement(equations)[1:]).capitalize())}. "
-            "Numbers are rounded to six digits."]  # fmt: skip
+    head = [
+        rf"\documentclass[{options}]{{article}}",
+        r"\usepackage{amsmath}",
+        rf"\usepackage[margin={margin},columnsep={COLUMN_SEPARATION:g}pt]{{geometry}}",
+        r"\allowdisplaybreaks",
+        r"\setlength{\parindent}{0pt}",
+        r"\raggedbottom",
+        r"\begin{document}",
+        rf"\section*{{Equations of motion of {name}}}",
+        "\\begin{align*}\n" + motion_latex(equations) + "\n\\end{align*}",
+        f"Formulation: {latex_text(equations.by)}. {UNWRITTEN if equations.symmetric else ''} "
+        f"{latex_text('; '.join(statement(equations)[1:]).capitalize())}. "
+        "Numbers are rounded to six digits.",
+    ]
     body: list[str] = []
     for block in blocks:
         body += [rf"\subsection*{{{latex_text(block.heading)}}}", environments([block], page.room) or "All zero."]

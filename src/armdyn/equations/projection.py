@@ -125,17 +125,22 @@ def must_be_derivable(robot: Robot) -> None:
     """Raise NotApplicable for loops without a solution in closed form, and for what cannot be combined."""
     if robot.constrained and coordinates(robot).doubled:
         raise NotApplicable(
-            "elastic joints together with closed loops or mimic joints", where=f"robot {robot.name!r}",
-            expected="one of them", advice='robot.without("elastic") has rigid joints.',
-        )  # fmt: skip
+            "elastic joints together with closed loops or mimic joints",
+            where=f"robot {robot.name!r}",
+            expected="one of them",
+            advice='robot.without("elastic") has rigid joints.',
+        )
     if robot.constrained and dependent_joints(robot).stages:
         chain = dependent_joints(robot)
         joints = tuple(chain.tree.joints[k].name for stage in chain.stages for k in stage.joints)
         raise FeatureError(
             f"equations.derive takes only loops into account whose joints follow at constant rates; {listed(joints)} "
             "follow by square roots or by iteration, which has no polynomial equations",
-            where=f"robot {robot.name!r}", expected="mimic joints and parallelograms",
+            where=f"robot {robot.name!r}",
+            expected="mimic joints and parallelograms",
             advice="armdyn.compile and armdyn export solve any loop: M = G^T M_tree G, with G by "
             'mechanics.closed_chain.projection. robot.without("loops"), on the command line --load without=loops, has '
-            "the equations of the tree.", feature="loops", joints=joints,
-        )  # fmt: skip
+            "the equations of the tree.",
+            feature="loops",
+            joints=joints,
+        )

@@ -25,13 +25,25 @@ Render = Callable[[Any], Any]
 """Text of an expression; for plain text also of several, which then share what is written."""
 MOTION = "tau = M(q) qdd + C(q, qd) qd + g(q)"
 FREE_MOTION = "free motion: a wrench h that the robot exerts at the tool adds J(q)^T h"
-QUANTITIES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity torques", "k": "Spring torques",
-              "friction": "Friction torques", "external": "Torques of a wrench at the tool"}  # fmt: skip
+QUANTITIES = {
+    "M": "Mass matrix",
+    "C": "Coriolis matrix",
+    "g": "Gravity torques",
+    "k": "Spring torques",
+    "friction": "Friction torques",
+    "external": "Torques of a wrench at the tool",
+}
 ADDED = {"k": "k(q)", "friction": "friction(qd)", "external": "J(q)^T h"}
 """Terms that only some robots have, as they stand in the equation of motion."""
-TERMS = {"inertia": "Inertia", "centrifugal": "Centrifugal", "coriolis": "Coriolis", "gravity": "Gravity",
-         "springs": "Springs and counterbalances", "friction": "Friction",
-         "external": "External wrench at the tool"}  # fmt: skip
+TERMS = {
+    "inertia": "Inertia",
+    "centrifugal": "Centrifugal",
+    "coriolis": "Coriolis",
+    "gravity": "Gravity",
+    "springs": "Springs and counterbalances",
+    "friction": "Friction",
+    "external": "External wrench at the tool",
+}
 SHORT = "Abbreviations: c2 = cos(q2), s23 = sin(q2 + q3), and so on."
 UNWRITTEN = "M is symmetric; entries not shown are zero."
 ROUNDING = 1e-12
@@ -105,11 +117,12 @@ def one_entry(equations: Equations, name: str) -> Block:
         places = [int(figure) - 1 for figure in split]
     if len(places) != size or not size or not all(0 <= place < n for place in places):
         raise ArmdynError(
-            f"{name!r} is no entry of the equations", where=f"robot {equations.robot.name!r}, {n} joints",
+            f"{name!r} is no entry of the equations",
+            where=f"robot {equations.robot.name!r}, {n} joints",
             expected="M, C with two indices, g, k, friction, external, tau with one, from 1 to the number of joints: "
             "M12, C31, g2, tau1",
             advice="Separate the indices by a comma where the robot has more than nine joints: M2,13",
-        )  # fmt: skip
+        )
     title = f"{kinds[symbol]}, entry {index(equations, *places)}"
     return Block(title, symbol, ((index(equations, *places), equations.explicit(symbol, *places)),))
 
@@ -304,12 +317,16 @@ def record(
         quantities = {name: infix(one_entry(equations, name).entries[0][1]) for name in entries}
     else:
         quantities = {name: _texts(equations.nodes(name)) for name in equations.quantities}
-    facts = {"robot": equations.robot.name, "formulation": equations.formulation,
-             "equation": motion(equations), "model": statement(equations)[1:],
-             "joints": [joint.name for joint in equations.robot.joints],
-             "coordinates": [str(node.value) for node in symbols_of(equations.robot, "q")],
-             "seconds": round(equations.seconds, 4),
-             "terms": dict(equations.size)}  # fmt: skip
+    facts = {
+        "robot": equations.robot.name,
+        "formulation": equations.formulation,
+        "equation": motion(equations),
+        "model": statement(equations)[1:],
+        "joints": [joint.name for joint in equations.robot.joints],
+        "coordinates": [str(node.value) for node in symbols_of(equations.robot, "q")],
+        "seconds": round(equations.seconds, 4),
+        "terms": dict(equations.size),
+    }
     if terms:
         quantities["causes"] = _texts(equations.terms())
     if by_body:

@@ -112,8 +112,12 @@ def _report(robot: Robot, strict: bool) -> None:
     texts = []
     for finding in invalid_findings(robot):
         if strict:
-            raise PhysicsError(finding.what, where=f"robot {robot.name!r}, {finding.where}", expected=finding.condition,
-                               advice=finding.advice)  # fmt: skip
+            raise PhysicsError(
+                finding.what,
+                where=f"robot {robot.name!r}, {finding.where}",
+                expected=finding.condition,
+                advice=finding.advice,
+            )
         texts.append(f", {finding.where}: {finding.what} ({finding.condition}). {finding.advice}")
     for where, notes in (("", robot.notes), *((f", joint {joint.name!r}", joint.notes) for joint in robot.movable)):
         texts += [f"{where}: {note}" for note in notes if note.startswith((MIMIC, NOT_READ))]

@@ -65,8 +65,10 @@ def mesh_mass(mesh: Mesh, mode: MeshMode = "exact") -> MeshMass:
         extents = _pyramids(corners, normals, mode)
     total = float(extents.sum())
     if not total > SMALLEST:
-        raise FileError("a mesh without volume" if mode != "shell" else "a mesh without area",
-                        expected="faces that enclose a volume and point outwards")  # fmt: skip
+        raise FileError(
+            "a mesh without volume" if mode != "shell" else "a mesh without area",
+            expected="faces that enclose a volume and point outwards",
+        )
     return MeshMass(total, com, _inertia(corners, extents, 12 if mode == "shell" else 20))
 
 

@@ -30,13 +30,32 @@ from armdyn.formats.schema import schema
 from armdyn.formats.text import read_text
 from armdyn.formats.xml_values import shown, written
 
-ENDS = ("joint", "jointinparent", "joint1", "joint2", "body", "body1", "body2", "site", "site1", "site2", "refsite",
-        "geom", "sidesite", "cranksite", "slidersite")  # fmt: skip
+ENDS = (
+    "joint",
+    "jointinparent",
+    "joint1",
+    "joint2",
+    "body",
+    "body1",
+    "body2",
+    "site",
+    "site1",
+    "site2",
+    "refsite",
+    "geom",
+    "sidesite",
+    "cranksite",
+    "slidersite",
+)
 """Attributes by which what acts names parts of the tree."""
 REFERENCES = ("name", "mesh", "material", "tendon", "tendon1", "tendon2", *ENDS)
 """Attributes that hold a name of the model."""
-LIMITED = {"range": "limited", "actuatorfrcrange": "actuatorfrclimited", "ctrlrange": "ctrllimited",
-           "forcerange": "forcelimited"}  # fmt: skip
+LIMITED = {
+    "range": "limited",
+    "actuatorfrcrange": "actuatorfrclimited",
+    "ctrlrange": "ctrllimited",
+    "forcerange": "forcelimited",
+}
 ANGLES = ("range", "ref", "springref")
 SHARED = ("from_shapes", "groups", "balance", "least_mass", "least_inertia", "total_mass", "fit_to_box")
 """Settings of the compiler that act on whole models."""
@@ -103,8 +122,11 @@ class _Copy:
         self.prefix = attach.get("prefix", "")
         for key in SHARED:
             if getattr(self.values.compiler, key) != getattr(self.own, key):
-                raise FileError(f"an attached model whose compiler has another {key}", where=document.at(attach),
-                                expected="the same settings in <compiler> of both models")  # fmt: skip
+                raise FileError(
+                    f"an attached model whose compiler has another {key}",
+                    where=document.at(attach),
+                    expected="the same settings in <compiler> of both models",
+                )
 
     def frame(self) -> Element:
         """The frame that holds the copied bodies; what acts on them is added to the document."""
@@ -134,8 +156,10 @@ class _Copy:
                     found = True
                     yield element, childclass
         if named and not found:
-            raise RobotError(f"the attached model has no {shown(' '.join(map(str, named.values())))!r}",
-                             where=self.document.at(self.attach))  # fmt: skip
+            raise RobotError(
+                f"the attached model has no {shown(' '.join(map(str, named.values())))!r}",
+                where=self.document.at(self.attach),
+            )
 
     def section(self, tag: str) -> Element:
         """A section of this document, made if there is none."""

@@ -208,8 +208,9 @@ def _snapped(robot: Robot, loop: Loop) -> Loop:
     stated = loop.second_placement.pose()
     if loop.kind == "spherical":
         there = Pose(stated.R, there.p)
-    entries = zip((*there.p, *there.R.rows[0], *there.R.rows[1]), (*stated.p, *stated.R.rows[0], *stated.R.rows[1]),
-                  strict=True)  # fmt: skip
+    entries = zip(
+        (*there.p, *there.R.rows[0], *there.R.rows[1]), (*stated.p, *stated.R.rows[0], *stated.R.rows[1]), strict=True
+    )
     near = all(abs(float(x - y)) < ROUNDED for x, y in entries)
     return replace(loop, second_placement=numeric_placement(there)) if near else loop
 

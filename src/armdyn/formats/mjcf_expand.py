@@ -43,8 +43,12 @@ def include_path(document: Document, include: Element, folder: Path | None) -> P
     own = Path(document.files.get(include, document.name)).resolve().parent  # of the file that includes it
     path = next((place / name for place in (own, top) if (place / name).is_file()), own / name).resolve()
     if not name or not path.is_relative_to(top):
-        raise FileError(f"<{tag}> of {shown(name)!r}", where=where, expected="a file in the model's folder or below",
-                        advice="Put the files into one folder.")  # fmt: skip
+        raise FileError(
+            f"<{tag}> of {shown(name)!r}",
+            where=where,
+            expected="a file in the model's folder or below",
+            advice="Put the files into one folder.",
+        )
     return path
 
 

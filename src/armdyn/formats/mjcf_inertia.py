@@ -54,8 +54,11 @@ class Weighed(Meshes):
         where = self.document.at(inertial, label)
         tensors = [key for key in ("diaginertia", "fullinertia") if key in inertial.attrib]
         if (not tensors and moves) or len(tensors) > 1:
-            raise RobotError(f"an <inertial> {'with two tensors' if tensors else 'without a tensor'}", where=where,
-                             expected="diaginertia or fullinertia")  # fmt: skip
+            raise RobotError(
+                f"an <inertial> {'with two tensors' if tensors else 'without a tensor'}",
+                where=where,
+                expected="diaginertia or fullinertia",
+            )
         if "fullinertia" in tensors:
             if inertial.attrib.keys() & ORIENTATIONS:
                 raise RobotError("fullinertia with an orientation", where=where, expected="one of the two")
@@ -107,8 +110,11 @@ class Weighed(Meshes):
         pose, size = self.extent(shape, kind, label) if found is None else self.fitted(shape, kind, found, label)
         if not all(0 < x < LARGEST_SHAPE for x in size):
             sizes = " ".join(f"{x:g}" for x in size)
-            raise RobotError(f"a shape of size {sizes}", where=self.document.at(shape, label),
-                             expected=f"sizes greater than zero, below {LARGEST_SHAPE:g} m")  # fmt: skip
+            raise RobotError(
+                f"a shape of size {sizes}",
+                where=self.document.at(shape, label),
+                expected=f"sizes greater than zero, below {LARGEST_SHAPE:g} m",
+            )
         shell = shape.get("shellinertia", "false") == "true"
         extent, moments = (area, shell_gyration) if shell else (volume, gyration)
         weight = (
@@ -149,8 +155,11 @@ class Weighed(Meshes):
         if half is None:
             return pose, self.first(shape, "size", needed, label)
         if needed == 1:
-            raise RobotError(f"fromto on a {kind}", where=self.document.at(shape, label),
-                             expected="a capsule, cylinder, box or ellipsoid")  # fmt: skip
+            raise RobotError(
+                f"fromto on a {kind}",
+                where=self.document.at(shape, label),
+                expected="a capsule, cylinder, box or ellipsoid",
+            )
         return pose, [*self.first(shape, "size", 1, label) * (needed - 1), half]
 
     def stretched(self, element: Element, label: str) -> tuple[Pose, float | None]:

@@ -105,8 +105,9 @@ def _changed(file: RobotFile, before: Element, after: Element) -> str:
         found = page.root.child(element.tag) or elements.get((element.tag, element.get("name", "")))
         found = found or elements.get(("freejoint", element.get("name", "")))
         if found is None:
-            raise NotApplicable(f"there is no <{element.tag}> {element.get('name', '')!r} in the file itself",
-                                where=file.path)  # fmt: skip
+            raise NotApplicable(
+                f"there is no <{element.tag}> {element.get('name', '')!r} in the file itself", where=file.path
+            )
         return found
 
     for old, new in zip(_values(before), _values(after), strict=True):

@@ -41,8 +41,18 @@ KINDS: dict[str, Kind] = {"hinge": "revolute", "slide": "prismatic", "free": "fi
 """Joints of several degrees of freedom are fixed ones until they are expanded."""
 ROOT = "world"
 TOOL = urdf_read.TOOL
-TARGETS = {"joint": "joint", "jointinparent": "joint", "tendon": "tendon", "tendon1": "tendon", "tendon2": "tendon",
-           "site": "site", "cranksite": "site", "slidersite": "site", "refsite": "site", "geom": "geom"}  # fmt: skip
+TARGETS = {
+    "joint": "joint",
+    "jointinparent": "joint",
+    "tendon": "tendon",
+    "tendon1": "tendon",
+    "tendon2": "tendon",
+    "site": "site",
+    "cranksite": "site",
+    "slidersite": "site",
+    "refsite": "site",
+    "geom": "geom",
+}
 """Attributes by which actuators, tendons and equalities name what they act on, and what that is."""
 KIND_OF_TAG = {"freejoint": "joint", "fixed": "tendon", "spatial": "tendon"}
 """Elements that are referred to under another name than their tag's."""
@@ -76,8 +86,11 @@ def loads(
     if tag == "robot":
         return urdf_read.loads(text, where, source.replace("MJCF", "URDF"), free_root)
     if tag != "mujoco":
-        raise FileError(f"the root element is <{shown(tag)}>", where=document.at(document.root),
-                        expected="<mujoco> (MJCF) or <robot> (URDF)")  # fmt: skip
+        raise FileError(
+            f"the root element is <{shown(tag)}>",
+            where=document.at(document.root),
+            expected="<mujoco> (MJCF) or <robot> (URDF)",
+        )
     reader = reading(document, folder, free_root)
     constraints = Equalities(reader)
     try:
@@ -104,8 +117,16 @@ def reading(document: Document, folder: Path | None, free_root: bool | None = No
     notes = listed.check(document)
     notes += attached(document, folder)
     replicated(document)
-    reader = Reader(document, Compiler.of(document), Options.of(document), default_classes(document), folder=folder,
-                    schema=listed, weld=free_root is False, notes=notes)  # fmt: skip
+    reader = Reader(
+        document,
+        Compiler.of(document),
+        Options.of(document),
+        default_classes(document),
+        folder=folder,
+        schema=listed,
+        weld=free_root is False,
+        notes=notes,
+    )
     reader.require_targets()
     reader.outside()
     for world in all_named(document.root, "worldbody"):
@@ -170,8 +191,11 @@ class Reader(Weighed):
         name = self.name(element, "body", element.get("name") or f"body{len(self.bodies)}")
         label = f"body {shown(name)!r}"
         if name in self.bodies:
-            raise RobotError(f"a second body is called {shown(name)!r}", where=self.document.at(element),
-                             advice="Rename one of them.")  # fmt: skip
+            raise RobotError(
+                f"a second body is called {shown(name)!r}",
+                where=self.document.at(element),
+                advice="Rename one of them.",
+            )
         self.bodies.add(name)
         parts = [(child, pose, local_name(child), inner) for child, pose, inner in self.contents(element, childclass)]
         joints = [
@@ -224,8 +248,11 @@ class Reader(Weighed):
             kind = KINDS[stated]
             several: CompoundKind | None = "free" if stated == "free" else "ball" if stated == "ball" else None
             if several == "free" and (len(joints) > 1 or parent != ROOT):
-                raise RobotError("a free joint beside or below others", where=self.document.at(element, label),
-                                 expected="one on a body of the world, alone")  # fmt: skip
+                raise RobotError(
+                    "a free joint beside or below others",
+                    where=self.document.at(element, label),
+                    expected="one on a body of the world, alone",
+                )
             pos = frame.p + frame.R @ self.vector(element, "pos", label) if stated in ("hinge", "ball") else anchor
             axis = frame.R @ unit(self.vector(element, "axis", label, Z_AXIS), self.document.at(element, label))
             before = (start if number == 0 else Pose.identity()) @ Pose(Mat3.identity(), pos - anchor)

@@ -15,8 +15,21 @@ from armdyn.formats.safe_xml import Document, local_name
 from armdyn.formats.xml_values import Values, shown, texts, written
 from armdyn.robot.record import unit
 
-_ACTUATORS = ("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder",
-              "muscle", "adhesion", "dcmotor", "plugin")  # fmt: skip
+_ACTUATORS = (
+    "general",
+    "motor",
+    "position",
+    "velocity",
+    "intvelocity",
+    "orientation",
+    "pid",
+    "damper",
+    "cylinder",
+    "muscle",
+    "adhesion",
+    "dcmotor",
+    "plugin",
+)
 CLASSED = (
     {tag: tag for tag in ("joint", "geom", "site", "tendon", "equality", "mesh", "material")}
     | {"spatial": "tendon", "fixed": "tendon"}
@@ -126,8 +139,11 @@ def default_classes(document: Document) -> Defaults:
         for child in all_named(element, "default"):
             inner = child.get("class")
             if not inner:
-                raise RobotError("a <default> inside another has no class", where=document.at(child),
-                                 expected='<default class="...">')  # fmt: skip
+                raise RobotError(
+                    "a <default> inside another has no class",
+                    where=document.at(child),
+                    expected='<default class="...">',
+                )
             add(child, own, inner)
 
     for element in all_named(document.root, "default"):
@@ -177,8 +193,9 @@ class Posed(Values):
     def orientation(self, element: Element, label: str) -> Mat3:
         given = [key for key in ORIENTATIONS if key in element.attrib]
         if len(given) > 1:
-            raise RobotError(f"two orientations: {' and '.join(given)}", where=self.document.at(element, label),
-                             expected="one")  # fmt: skip
+            raise RobotError(
+                f"two orientations: {' and '.join(given)}", where=self.document.at(element, label), expected="one"
+            )
         if not given:
             return Mat3.identity()
         v = self.numbers(element.attrib[given[0]], ORIENTATIONS[given[0]], element, given[0], label)
@@ -248,11 +265,13 @@ def rotation(v: Sequence[Scalar], where: str) -> Mat3:
     if length < 1e-15:
         raise RobotError("a quaternion of length zero", where=where, expected="w x y z, not all zero")
     w, x, y, z = (float(c) / length for c in v)
-    return Mat3((
-        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
-        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
-        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
-    ))  # fmt: skip
+    return Mat3(
+        (
+            (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+            (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+            (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+        )
+    )
 
 
 def _turned(axis: Vec3, angle: float) -> Mat3:

@@ -24,8 +24,10 @@ from armdyn.robot.parts import MAGNITUDES, Body, FreeTransform, Friction, Joint,
 from armdyn.robot.robot import Robot
 
 CLOSING = {
-    "spherical": (ZERO,), "fixed": (ZERO,), "revolute": (Vec3(0, 0, -0.05), Vec3(0, 0, 0.05)),
-}  # fmt: skip
+    "spherical": (ZERO,),
+    "fixed": (ZERO,),
+    "revolute": (Vec3(0, 0, -0.05), Vec3(0, 0, 0.05)),
+}
 """Kinds of loops that MJCF can close, and the points of the closing joint that the two bodies share, m."""
 _TYPES = {"revolute": "hinge", "prismatic": "slide"}
 
@@ -119,8 +121,13 @@ def _equalities(root: Element, robot: Robot, bodies: Mapping[str, Element]) -> N
         law = joint.mimic
         assert law is not None
         apart = law.offset + law.ratio * homes[law.joint] - homes[joint.name]  # MJCF counts from its configuration
-        SubElement(section, "joint", joint1=joint.name, joint2=law.joint,
-                   polycoef=f"{written(apart)} {written(law.ratio)} 0 0 0")  # fmt: skip
+        SubElement(
+            section,
+            "joint",
+            joint1=joint.name,
+            joint2=law.joint,
+            polycoef=f"{written(apart)} {written(law.ratio)} 0 0 0",
+        )
     for loop in robot.loops:
         for number, point in enumerate(CLOSING[loop.kind]):
             names = [f"{loop.name} {end} end {number + 1}" for end in ("first", "second")]
@@ -157,8 +164,11 @@ def _rest(joint: Joint, home: Scalar = 0) -> Pose:
 def _above_free(robot: Robot, joint: Joint, world: Element) -> Element:
     """Where the body of a free joint stands: in the world, and its position is that in the world."""
     if joint.parent != robot.root.name or _rest(joint) != Pose.identity() or robot.base != Placement():
-        raise NotApplicable("a free joint of MJCF stands at the world's origin", where=f"joint {joint.name!r}",
-                            expected="a free joint on the base, both without a placement, or a .toml file")  # fmt: skip
+        raise NotApplicable(
+            "a free joint of MJCF stands at the world's origin",
+            where=f"joint {joint.name!r}",
+            expected="a free joint on the base, both without a placement, or a .toml file",
+        )
     return world
 
 
@@ -210,10 +220,13 @@ def _refuse_loops(robot: Robot) -> None:
     if others:
         raise FeatureError(
             f"formats.mjcf does not take into account: loops of these kinds ({listed(others)})",
-            where=f"robot {robot.name!r}", expected=f"loops of type {', '.join(CLOSING)}",
-            advice='Save a .toml file, or cut these loops at another joint. To leave loops out on purpose: '
-            'robot.without("loops"), or --load without=loops on the command line.', feature="loops", joints=others,
-        )  # fmt: skip
+            where=f"robot {robot.name!r}",
+            expected=f"loops of type {', '.join(CLOSING)}",
+            advice="Save a .toml file, or cut these loops at another joint. To leave loops out on purpose: "
+            'robot.without("loops"), or --load without=loops on the command line.',
+            feature="loops",
+            joints=others,
+        )
 
 
 def lost_parts(robot: Robot) -> Iterator[str]:

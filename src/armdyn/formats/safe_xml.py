@@ -103,8 +103,12 @@ def parse(text: str, where: str) -> Document:
         advice = "It uses xacro: run `xacro FILE > robot.urdf` and read that." if "xacro:" in text else None
         line, column = error.position[0] + skipped, error.position[1]
         reason = str(error).partition(":")[0]
-        raise FileError(f"not XML: {reason} (column {column + 1})", where=f"{where}:{line}",
-                        expected="well-formed XML", advice=advice) from None  # fmt: skip
+        raise FileError(
+            f"not XML: {reason} (column {column + 1})",
+            where=f"{where}:{line}",
+            expected="well-formed XML",
+            advice=advice,
+        ) from None
     except (ValueError, LookupError, AssertionError) as error:  # lone surrogates, unknown encodings, no element at all
         raise FileError(f"not XML: {error}", where=where) from None
 

@@ -93,8 +93,9 @@ class Schema:
             if treatment not in ("reported", "refused") or _same(value, neutral):
                 continue
             if treatment == "refused":
-                raise RobotError(f'<{tag} {key}="{shown(value)}">: {rule.why}', where=document.at(element),
-                                 advice=rule.advice)  # fmt: skip
+                raise RobotError(
+                    f'<{tag} {key}="{shown(value)}">: {rule.why}', where=document.at(element), advice=rule.advice
+                )
             yield f"{key} of <{tag}>"
 
 

@@ -110,8 +110,11 @@ def section_record(section: Any, where: str) -> dict[str, Any]:
         if value is default or plain(value) == plain(default):
             continue
         if not entry.metadata.get("file", True):
-            raise ArmdynError(f"{entry.name} is a {type(value).__name__}", where=where,
-                              expected="numbers and texts, which a file can hold")  # fmt: skip
+            raise ArmdynError(
+                f"{entry.name} is a {type(value).__name__}",
+                where=where,
+                expected="numbers and texts, which a file can hold",
+            )
         record[entry.name] = plain(value)
     return record
 

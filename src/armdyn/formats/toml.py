@@ -51,8 +51,12 @@ def _refuse_bombs(text: str, where: str) -> None:
         raise FileError(f"{len(text) / 2**20:.1f} MiB of TOML", where=where, expected=f"at most {LARGEST // 2**20} MiB")
     for number, line in enumerate(text.split("\n"), start=1):
         if line.count(".") > MOST_DOTS:
-            raise FileError(f"the line has {line.count('.')} dots", where=f"{where}:{number}",
-                            expected=f"at most {MOST_DOTS}", advice="Break the line.")  # fmt: skip
+            raise FileError(
+                f"the line has {line.count('.')} dots",
+                where=f"{where}:{number}",
+                expected=f"at most {MOST_DOTS}",
+                advice="Break the line.",
+            )
 
 
 def dumps(robot: Robot) -> str:

@@ -102,8 +102,11 @@ def _inertial(page: Page, link: Tag, inertia: CentralInertia) -> None:
         if own is not None:
             page.remove(own)
         entries = "".join(f' {key}="{written(x)}"' for key, x in zip(TENSOR, inertia.tensor.upper(), strict=True))
-        rows = (f'  <origin xyz="{texts(inertia.com)}" rpy="0 0 0"/>', f'  <mass value="{written(inertia.mass)}"/>',
-                f"  <inertia{entries}/>")  # fmt: skip
+        rows = (
+            f'  <origin xyz="{texts(inertia.com)}" rpy="0 0 0"/>',
+            f'  <mass value="{written(inertia.mass)}"/>',
+            f"  <inertia{entries}/>",
+        )
         page.add(link, "\n".join(("<inertial>", *rows, "</inertial>")), first=True)
         return
     origin, mass, tensor = own.child("origin"), own.child("mass"), own.child("inertia")

@@ -190,8 +190,9 @@ class _Reader(Values):
     def needed(self, element: Element, tag: str, label: str, advice: str) -> Element:
         child = self.child(element, tag, label)
         if child is None:
-            raise RobotError(f"<{tag}> is missing in <{local_name(element)}>", where=self.document.at(element, label),
-                             advice=advice)  # fmt: skip
+            raise RobotError(
+                f"<{tag}> is missing in <{local_name(element)}>", where=self.document.at(element, label), advice=advice
+            )
         return child
 
     def placement(self, element: Element, label: str) -> Placement:

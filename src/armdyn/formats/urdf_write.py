@@ -122,8 +122,9 @@ class _Page:
         SubElement(element, "limit", values)
         if joint.mimic is not None:
             law = joint.mimic
-            SubElement(element, "mimic", joint=_name(law.joint), multiplier=written(law.ratio),
-                       offset=written(law.offset))  # fmt: skip
+            SubElement(
+                element, "mimic", joint=_name(law.joint), multiplier=written(law.ratio), offset=written(law.offset)
+            )
         self._dynamics(element, joint.friction)
 
     def floating(self, joint: Joint, kind: CompoundKind) -> None:

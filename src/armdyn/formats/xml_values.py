@@ -24,8 +24,11 @@ class Values:
 
     def name(self, element: Element, kind: str, name: str) -> str:
         if not name.isprintable() or len(name) > 2000:
-            raise RobotError(f"{shown(name)!r} is not a name", where=self.document.at(element, kind),
-                             expected="one line of printable text")  # fmt: skip
+            raise RobotError(
+                f"{shown(name)!r} is not a name",
+                where=self.document.at(element, kind),
+                expected="one line of printable text",
+            )
         return name
 
     def text(self, element: Element, key: str, label: str) -> str:
@@ -33,8 +36,11 @@ class Values:
         value = element.get(key)
         if value is None:
             tag = local_name(element)
-            raise RobotError(f"{key!r} is missing in <{tag}>", where=self.document.at(element, label),
-                             expected=f'<{tag} {key}="...">')  # fmt: skip
+            raise RobotError(
+                f"{key!r} is missing in <{tag}>",
+                where=self.document.at(element, label),
+                expected=f'<{tag} {key}="...">',
+            )
         return value
 
     def numbers(self, text: str, count: int, element: Element, key: str, label: str) -> list[Scalar]:
@@ -42,8 +48,11 @@ class Values:
         where = self.document.at(element, f"{label}, <{local_name(element)} {key}>")
         words = text.split()
         if len(words) != count:
-            raise RobotError(f"{shown(text)!r} has {len(words)} entries", where=where,
-                             expected="a number" if count == 1 else f"{count} numbers separated by spaces")  # fmt: skip
+            raise RobotError(
+                f"{shown(text)!r} has {len(words)} entries",
+                where=where,
+                expected="a number" if count == 1 else f"{count} numbers separated by spaces",
+            )
         return [number(word, where) for word in words]
 
     def number(self, element: Element, key: str, label: str) -> Scalar:
@@ -62,12 +71,17 @@ def number(word: str, where: str) -> Scalar:
     """A finite decimal number; Python's float() would also take nan, inf, 1_000 and digits of other scripts."""
     if not _NUMBER.fullmatch(word):
         xacro = "${" in word or "$(" in word
-        raise RobotError(f"{shown(word)!r} is not a number", where=where, expected="a finite decimal number",
-                         advice="Run `xacro FILE > robot.urdf` and read that." if xacro else None)  # fmt: skip
+        raise RobotError(
+            f"{shown(word)!r} is not a number",
+            where=where,
+            expected="a finite decimal number",
+            advice="Run `xacro FILE > robot.urdf` and read that." if xacro else None,
+        )
     value = float(word)
     if not math.isfinite(value) or abs(value) > 1e100:
-        raise RobotError(f"{shown(word)} is not a finite number of a sensible size", where=where,
-                         expected="at most 1e100")  # fmt: skip
+        raise RobotError(
+            f"{shown(word)} is not a finite number of a sensible size", where=where, expected="at most 1e100"
+        )
     return tidy(value)
 
 

@@ -18,16 +18,101 @@ from armdyn.graph.render import LatexStyle, rendered
 
 EM = 10.0
 """One em, pt."""
-_LETTERS = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", (
-    750, 759, 715, 828, 738, 643, 786, 831, 440, 555, 849, 681, 970, 803, 763, 642, 791, 759, 613, 584, 683, 583, 944,
-    828, 581, 683, 529, 429, 433, 520, 466, 490, 477, 576, 345, 412, 521, 298, 878, 600, 485, 503, 446, 451, 469, 361,
-    572, 485, 716, 572, 490, 465), strict=True))  # fmt: skip
+_LETTERS = dict(
+    zip(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+        (
+            750,
+            759,
+            715,
+            828,
+            738,
+            643,
+            786,
+            831,
+            440,
+            555,
+            849,
+            681,
+            970,
+            803,
+            763,
+            642,
+            791,
+            759,
+            613,
+            584,
+            683,
+            583,
+            944,
+            828,
+            581,
+            683,
+            529,
+            429,
+            433,
+            520,
+            466,
+            490,
+            477,
+            576,
+            345,
+            412,
+            521,
+            298,
+            878,
+            600,
+            485,
+            503,
+            446,
+            451,
+            469,
+            361,
+            572,
+            485,
+            716,
+            572,
+            490,
+            465,
+        ),
+        strict=True,
+    )
+)
 """Widths of italic letters, 1/1000 em: the font cmmi10."""
-_SIGNS = {"(": 389, ")": 389, "[": 278, "]": 278, "|": 278, ".": 278, ",": 445, "/": 500, "+": 1222, "-": 1222,
-          "=": 1333, ":": 833, " ": 0, "&": 0}  # fmt: skip
+_SIGNS = {
+    "(": 389,
+    ")": 389,
+    "[": 278,
+    "]": 278,
+    "|": 278,
+    ".": 278,
+    ",": 445,
+    "/": 500,
+    "+": 1222,
+    "-": 1222,
+    "=": 1333,
+    ":": 833,
+    " ": 0,
+    "&": 0,
+}
 """Signs with the space that TeX puts around them; + and - as between two terms."""
-_COMMANDS = {",": 167, "quad": 1000, "cdot": 722, "sin": 1395, "cos": 1506, "exp": 1700, "ge": 1333, "bigl": 0,
-             "bigr": 0, "Bigl": 0, "Bigr": 0, "pi": 570, "left": 0, "right": 0, "big": 0}  # fmt: skip
+_COMMANDS = {
+    ",": 167,
+    "quad": 1000,
+    "cdot": 722,
+    "sin": 1395,
+    "cos": 1506,
+    "exp": 1700,
+    "ge": 1333,
+    "bigl": 0,
+    "bigr": 0,
+    "Bigl": 0,
+    "Bigr": 0,
+    "pi": 570,
+    "left": 0,
+    "right": 0,
+    "big": 0,
+}
 _GREEK = 660
 _BIG_BRACKET = {"big": 70, "Big": 210}
 """What a larger bracket is wider than a plain one."""

@@ -48,9 +48,12 @@ def available() -> bool:
         except Exception as error:
             reason = f"it cannot be initialised: {error}"
     if reason:
-        warnings.warn(f"No machine code, because LLVM is not used ({reason}): NumPy computes the same results, many "
-                      "times slower. Install or update it with pip install --upgrade llvmlite.",
-                      PerformanceWarning, stacklevel=2)  # fmt: skip
+        warnings.warn(
+            f"No machine code, because LLVM is not used ({reason}): NumPy computes the same results, many "
+            "times slower. Install or update it with pip install --upgrade llvmlite.",
+            PerformanceWarning,
+            stacklevel=2,
+        )
     return not reason
 
 

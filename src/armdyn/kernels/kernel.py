@@ -195,8 +195,9 @@ def reloaded(record: KernelRecord, name: str, graph: Callable[[], Graph]) -> Ker
         return None
     one = code
     batches = Batches(made=lambda: _batch_code(one, record, graph, cache=True))
-    return bound(name, record, record.ports, code, batches, lambda: _source(graph(), record.lanes), start,
-                 from_cache=True)  # fmt: skip
+    return bound(
+        name, record, record.ports, code, batches, lambda: _source(graph(), record.lanes), start, from_cache=True
+    )
 
 
 def bound(

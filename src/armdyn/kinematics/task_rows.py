@@ -108,8 +108,12 @@ def own_rows(dyn: Dynamics, frame: str = "tool", linear: bool = False) -> Array:
         if np.linalg.matrix_rank(trial, tol=SINGULAR_RATIO * max(np.abs(J).max(), 1.0)) == len(trial):
             kept.append(row)
     if not kept:
-        raise ArmdynError(f"no joint moves the frame {frame!r}", where=f"robot {dyn.robot.name!r}",
-                          expected="a frame that the joints move", advice="Choose another frame.")  # fmt: skip
+        raise ArmdynError(
+            f"no joint moves the frame {frame!r}",
+            where=f"robot {dyn.robot.name!r}",
+            expected="a frame that the joints move",
+            advice="Choose another frame.",
+        )
     return np.array(kept)
 
 
@@ -126,8 +130,11 @@ def joint_array(dyn: Dynamics, name: str, values: Any) -> Array:
     """Return values as an array (..., n), one entry per joint; ShapeError if they are not."""
     array = np.asarray(values, dtype=float)
     if array.shape[-1:] != (dyn.n,):
-        raise ShapeError(f"{name} has shape {array.shape}", where=f"robot {dyn.robot.name!r}",
-                         expected=f"(..., {dyn.n}), one entry per joint")  # fmt: skip
+        raise ShapeError(
+            f"{name} has shape {array.shape}",
+            where=f"robot {dyn.robot.name!r}",
+            expected=f"(..., {dyn.n}), one entry per joint",
+        )
     return array
 
 

@@ -54,15 +54,23 @@ def rates_of(robot: Robot, active: Active = None) -> LoopRates:
     if active is None:
         return LoopRates(robot)
     if robot.compounds:
-        raise NotApplicable("other active joints together with free or ball joints", where=f"robot {robot.name!r}",
-                            expected="its independent joints", advice="Mark the other joints as passive.")  # fmt: skip
+        raise NotApplicable(
+            "other active joints together with free or ball joints",
+            where=f"robot {robot.name!r}",
+            expected="its independent joints",
+            advice="Mark the other joints as passive.",
+        )
     names = [joint.name for joint in robot.movable]
     for name in active:
         if name not in names:
             raise unknown_name("movable joint", name, names, where=f"robot {robot.name!r}")
     if len(active) == len(names):
-        raise RobotError("every joint is active", where=f"robot {robot.name!r}", expected="passive joints in the loops",
-                         advice="Mark them with passive = true, or name the active ones.")  # fmt: skip
+        raise RobotError(
+            "every joint is active",
+            where=f"robot {robot.name!r}",
+            expected="passive joints in the loops",
+            advice="Mark them with passive = true, or name the active ones.",
+        )
     return LoopRates(robot, frozenset(names) - frozenset(active))
 
 
@@ -101,9 +109,12 @@ def _checked(chain: LoopRates, q: Scalars) -> LoopRates:
     names = rows_of_loops(chain)
     for name, gap in zip(names, conditions(chain, q), strict=True):
         if amount(gap) > LARGEST_GAP:
-            raise PhysicsError(f"the loop is open by {amount(gap):.1e} m or rad",
-                               where=f"robot {chain.robot.name!r}, loop {name!r}", expected="a closed configuration",
-                               advice="Use closed_chain.close.")  # fmt: skip
+            raise PhysicsError(
+                f"the loop is open by {amount(gap):.1e} m or rad",
+                where=f"robot {chain.robot.name!r}, loop {name!r}",
+                expected="a closed configuration",
+                advice="Use closed_chain.close.",
+            )
     for stage in chain.stages:
         rows, _ = chain.stacked(stage, q)
         A = [[row.get(k, 0) for k in stage.joints] for row in rows]
@@ -266,10 +277,12 @@ def close(robot: Robot, q_active: Scalars, q_all: Scalars, active: Active = None
     names, gaps = rows_of_loops(chain), [amount(gap) for gap in conditions(chain, x)]
     worst = max(range(len(gaps)), key=gaps.__getitem__, default=0)
     if gaps and not gaps[worst] <= 1e-9:
-        raise PhysicsError(f"the loop cannot be closed from this start: {gaps[worst]:.1e} m or rad stay open",
-                           where=f"robot {robot.name!r}, loop {names[worst]!r}",
-                           expected="active joints within reach and a start near the closed configuration",
-                           advice="Give other active joints or another start for the passive ones.")  # fmt: skip
+        raise PhysicsError(
+            f"the loop cannot be closed from this start: {gaps[worst]:.1e} m or rad stay open",
+            where=f"robot {robot.name!r}, loop {names[worst]!r}",
+            expected="active joints within reach and a start near the closed configuration",
+            advice="Give other active joints or another start for the passive ones.",
+        )
     return positions_of(chain.tree, x, robot, q_active)
 
 
@@ -308,9 +321,14 @@ def _search(chain: LoopRates, passive: list[int], x: list[Scalar]) -> None:
 
 @quantity
 def inverse_dynamics(
-    robot: Robot, q_all: Scalars, qd_active: Scalars, qdd_active: Scalars, wrench: Wrench = None, active: Active = None,
+    robot: Robot,
+    q_all: Scalars,
+    qd_active: Scalars,
+    qdd_active: Scalars,
+    wrench: Wrench = None,
+    active: Active = None,
     by: forward.Method = newton_euler,
-) -> list[Scalar]:  # fmt: skip
+) -> list[Scalar]:
     """Torques of the active joints that produce a motion: (..., a). [L-2]
 
     Args:    q_all: (..., all joints) closed configuration. qd_active, qdd_active: (..., a). wrench: (..., 6) at the

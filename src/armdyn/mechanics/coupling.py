@@ -76,8 +76,11 @@ def _motors(robot: Robot) -> list[Motor]:
     motors = []
     for joint in robot.joints:
         if joint.motor is None:
-            raise RobotError("the joint has no motor", where=f"robot {robot.name!r}, joint {joint.name!r}",
-                             expected="motor = {torque_constant = ...}")  # fmt: skip
+            raise RobotError(
+                "the joint has no motor",
+                where=f"robot {robot.name!r}, joint {joint.name!r}",
+                expected="motor = {torque_constant = ...}",
+            )
         motors.append(joint.motor)
     return motors
 

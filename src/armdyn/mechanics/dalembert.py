@@ -29,9 +29,14 @@ from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
 
 Matrix = list[list[Scalar]]
-VELOCITY_TERMS = ("translational, centrifugal, links below", "translational, Coriolis, links below",
-                  "translational, centrifugal, link itself", "translational, Coriolis, link itself",
-                  "rotational, Coriolis", "rotational, gyroscopic")  # fmt: skip
+VELOCITY_TERMS = (
+    "translational, centrifugal, links below",
+    "translational, Coriolis, links below",
+    "translational, centrifugal, link itself",
+    "translational, Coriolis, link itself",
+    "rotational, Coriolis",
+    "rotational, gyroscopic",
+)
 """What `velocity_terms` keeps apart."""
 
 

@@ -123,9 +123,12 @@ class LoopRates:
         """All that is not linear, solved together."""
         for loop in self.loops:
             if not set(loop.joints) & set(self.dependent):
-                raise RobotError("a loop without dependent joints", where=f"robot {self.robot.name!r}, loop "
-                                 f"{loop.loop.name!r}", expected="joints marked passive in every loop",
-                                 advice="Mark the joints without a motor with passive = true.")  # fmt: skip
+                raise RobotError(
+                    "a loop without dependent joints",
+                    where=f"robot {self.robot.name!r}, loop {loop.loop.name!r}",
+                    expected="joints marked passive in every loop",
+                    advice="Mark the joints without a motor with passive = true.",
+                )
         return Iteration(tuple(range(len(self.loops))), tuple(k for k in self.dependent if k not in self.linear))
 
     def stacked(self, stage: Stage, q: Scalars) -> tuple[list[dict[int, Scalar]], list[Scalar]]:
@@ -188,16 +191,23 @@ class LoopRates:
     def _products(self, stage: Stage, q: Scalars, columns: Matrix) -> Rows:
         """J times a matrix."""
         width = range(len(columns[0]))
-        return [[ops.total(mul(x, columns[k][c]) for k, x in row.items()) for c in width]
-                for row in self.stacked(stage, q)[0]]  # fmt: skip
+        return [
+            [ops.total(mul(x, columns[k][c]) for k, x in row.items()) for c in width]
+            for row in self.stacked(stage, q)[0]
+        ]
 
     def _followed(self, q: Scalars, moved: dict[int, list[Scalar]], bias: Callable[[Stage], Rows] | None) -> Rows:
         """Rows of all joints: `moved` are known, the others solve J X = -bias, stage by stage."""
         for stage in self.stages:
             rows, _ = self.stacked(stage, q)
             extra = bias(stage) if bias else [[0] * len(self.independent)] * len(rows)
-            known = [[sub(0, add(b, ops.total(mul(x, moved[k][c]) for k, x in row.items() if k in moved)))
-                      for c, b in enumerate(line)] for row, line in zip(rows, extra, strict=True)]  # fmt: skip
+            known = [
+                [
+                    sub(0, add(b, ops.total(mul(x, moved[k][c]) for k, x in row.items() if k in moved)))
+                    for c, b in enumerate(line)
+                ]
+                for row, line in zip(rows, extra, strict=True)
+            ]
             found = least_squares([[row.get(k, 0) for k in stage.joints] for row in rows], known)
             moved |= dict(zip(stage.joints, found, strict=True))
         return [moved[k] for k in range(len(self.tree.joints))]
@@ -310,8 +320,9 @@ class DependentJoints(LoopRates):
             self._close(stage, q, None)
         except ValueError:  # the root of a negative number
             return False
-        return all(abs(q[k].cosine - math.cos(place[k])) + abs(q[k].sine - math.sin(place[k])) < 1e-6
-                   for k in stage.joints)  # fmt: skip
+        return all(
+            abs(q[k].cosine - math.cos(place[k])) + abs(q[k].sine - math.sin(place[k])) < 1e-6 for k in stage.joints
+        )
 
     # Configurations ------------------------------------------------------------------------------------------------
 
@@ -449,9 +460,11 @@ class DependentJoints(LoopRates):
 
     def not_closed(self, loop: str, gap: float) -> PhysicsError:
         """The error of a loop that stays open; gap: not a number where it was lost on the way from the assembly."""
-        left = "on the way from the assembly it ends, or turns into another mode" if math.isnan(gap) else (
-            f"{gap:.1e} (rad, or parts of the robot's length) stay open"
-        )  # fmt: skip
+        left = (
+            "on the way from the assembly it ends, or turns into another mode"
+            if math.isnan(gap)
+            else (f"{gap:.1e} (rad, or parts of the robot's length) stay open")
+        )
         return PhysicsError(
             f"the loop cannot be closed from this start: {left}",
             where=f"robot {self.robot.name!r}, loop {loop!r}",
@@ -490,11 +503,14 @@ def _no_compounds_within(robot: Robot) -> None:
     for loop in robot.loops:
         met = [several[name] for branch in branches(robot.tree, loop) for name in branch if name in several]
         if met:
-            raise FeatureError(f"the loop runs through a {met[0].kind} joint ({met[0].name})", feature="free_joints",
-                               where=f"robot {robot.name!r}, loop {loop.name!r}", joints=(met[0].name,),
-                               expected="free and ball joints outside of loops",
-                               advice="Model the joint by revolute joints, or open the loop on purpose: "
-                               'robot.without("loops").')  # fmt: skip
+            raise FeatureError(
+                f"the loop runs through a {met[0].kind} joint ({met[0].name})",
+                feature="free_joints",
+                where=f"robot {robot.name!r}, loop {loop.name!r}",
+                joints=(met[0].name,),
+                expected="free and ball joints outside of loops",
+                advice='Model the joint by revolute joints, or open the loop on purpose: robot.without("loops").',
+            )
 
 
 def _mimics(robot: Robot, names: list[str], independent: list[int]) -> dict[int, Linear]:
@@ -504,10 +520,12 @@ def _mimics(robot: Robot, names: list[str], independent: list[int]) -> dict[int,
     while waiting:
         ready = {name: law for name, law in waiting.items() if names.index(law.joint) in (*independent, *found)}
         if not ready:
-            raise RobotError("a mimic joint follows a joint that a closed loop moves",
-                             where=f"robot {robot.name!r}, joint {next(iter(waiting))!r}",
-                             expected="an independent joint, or a mimic joint",
-                             advice="Name an independent joint.")  # fmt: skip
+            raise RobotError(
+                "a mimic joint follows a joint that a closed loop moves",
+                where=f"robot {robot.name!r}, joint {next(iter(waiting))!r}",
+                expected="an independent joint, or a mimic joint",
+                advice="Name an independent joint.",
+            )
         for name, law in ready.items():
             leader = names.index(law.joint)
             line = found.get(leader) or Linear(tuple(int(k == leader) for k in independent), 0)

@@ -26,17 +26,26 @@ def elastic_coordinates(robot: Robot) -> Coordinates:
     """The coordinates of a robot with elastic joints; raises RobotError if it has none."""
     found = coordinates(robot)
     if not found.doubled:
-        raise RobotError("no joint is elastic", where=f"robot {robot.name!r}",
-                         expected="elastic = {stiffness = ...} on a joint at least",
-                         advice="Use the other formulations for a rigid robot.")  # fmt: skip
+        raise RobotError(
+            "no joint is elastic",
+            where=f"robot {robot.name!r}",
+            expected="elastic = {stiffness = ...} on a joint at least",
+            advice="Use the other formulations for a rigid robot.",
+        )
     return found
 
 
 @quantity
 def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, theta: Scalars, thetad: Scalars, thetadd: Scalars,
+    robot: Robot,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    theta: Scalars,
+    thetad: Scalars,
+    thetadd: Scalars,
     wrench: Wrench = None,
-) -> list[list[Scalar]]:  # fmt: skip
+) -> list[list[Scalar]]:
     """Torques that produce a motion of links and motors: (..., 2, n), on the links and by the motors.
 
     The first row is zero for a motion that motors can produce: it is what (7.35a) lacks. For rigid joints all is in
@@ -110,12 +119,18 @@ def motor_motion(
 def _must_be_flat(robot: Robot) -> None:
     for spin in robot.spins:
         if spin.axis is not None and spin.carrier >= 0:
-            raise NotApplicable("a rotor of the full model on a moving link", expected='model = "reflected"',
-                                where=forward.joint_name(robot, spin.joint))  # fmt: skip
+            raise NotApplicable(
+                "a rotor of the full model on a moving link",
+                expected='model = "reflected"',
+                where=forward.joint_name(robot, spin.joint),
+            )
     for j, joint in enumerate(robot.joints):
         if joint.elastic is not None and not ops.is_zero(joint.elastic.damping):
-            raise NotApplicable("a spring with damping: the motors' motion follows from a differential equation",
-                                where=forward.joint_name(robot, j), expected="damping = 0")  # fmt: skip
+            raise NotApplicable(
+                "a spring with damping: the motors' motion follows from a differential equation",
+                where=forward.joint_name(robot, j),
+                expected="damping = 0",
+            )
 
 
 __all__ = ["energy", "forward_dynamics", "inverse_dynamics", "motor_motion"]

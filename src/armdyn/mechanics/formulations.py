@@ -40,15 +40,21 @@ class Formulations(Result):
         return self.entries[k]
 
     def _view(self) -> View:
-        columns = (Column("name"), Column("formulation", folds=True), *(Column(HEADS[each][0]) for each in QUANTITIES),
-                   Column("source", folds=True))  # fmt: skip
+        columns = (
+            Column("name"),
+            Column("formulation", folds=True),
+            *(Column(HEADS[each][0]) for each in QUANTITIES),
+            Column("source", folds=True),
+        )
         rows = tuple(
             (entry.name, entry.title, *("✓" if each in entry.gives else "" for each in QUANTITIES), entry.source)
             for entry in self.entries
         )
-        notes = ("Columns: " + ", ".join(f"{head} {meaning}" for head, meaning in HEADS.values()) + ".",
-                 "Sources: El Baji et al., Milićević et al., Khalil, Truc et al., Siciliano et al.",
-                 "armdyn.derive accepts the formulations that give tau, M and g.")  # fmt: skip
+        notes = (
+            "Columns: " + ", ".join(f"{head} {meaning}" for head, meaning in HEADS.values()) + ".",
+            "Sources: El Baji et al., Milićević et al., Khalil, Truc et al., Siciliano et al.",
+            "armdyn.derive accepts the formulations that give tau, M and g.",
+        )
         return View("Formulations of the equations of motion", sections=(Section("", columns, rows),), notes=notes)
 
     def record(self) -> dict[str, Any]:

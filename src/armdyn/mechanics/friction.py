@@ -119,8 +119,10 @@ def numbered(friction: Friction, *names: str) -> list[tuple[Scalar, ...]]:
     try:
         return [tuple(friction.values[f"{name}_{key}"] for name in names) for key in sorted(keys)]
     except KeyError as missing:
-        raise PhysicsError(f"the friction law {friction.law!r} needs the value {missing}",
-                           expected=" and ".join(f"{name}_1, ..." for name in names)) from None  # fmt: skip
+        raise PhysicsError(
+            f"the friction law {friction.law!r} needs the value {missing}",
+            expected=" and ".join(f"{name}_1, ..." for name in names),
+        ) from None
 
 
 def _of_two_sides(friction: Friction, rate: Scalar, sign: Scalar, size: Scalar) -> Scalar:
@@ -142,9 +144,11 @@ def _backwards(friction: Friction) -> Friction:
 
 def _width(friction: Friction) -> Scalar:
     if ops.is_zero(friction.width):
-        raise PhysicsError(f"the friction law {friction.law!r} needs a width",
-                           expected="width, rad/s or m/s, greater than zero",
-                           advice="A tenth of the slowest rate that matters is a good choice.")  # fmt: skip
+        raise PhysicsError(
+            f"the friction law {friction.law!r} needs a width",
+            expected="width, rad/s or m/s, greater than zero",
+            advice="A tenth of the slowest rate that matters is a good choice.",
+        )
     return friction.width
 
 
@@ -155,9 +159,11 @@ def _with_dry(friction: Friction, rate: Scalar, dry: Scalar) -> Scalar:
 
 def _stribeck_rate(friction: Friction) -> Scalar:
     if ops.is_zero(friction.stribeck):
-        raise PhysicsError("static friction without the rate at which it falls off",
-                           expected="stribeck, rad/s or m/s, greater than zero",
-                           advice='Give it, or leave static out, or say law = "coulomb".')  # fmt: skip
+        raise PhysicsError(
+            "static friction without the rate at which it falls off",
+            expected="stribeck, rad/s or m/s, greater than zero",
+            advice='Give it, or leave static out, or say law = "coulomb".',
+        )
     return friction.stribeck
 
 
@@ -244,9 +250,12 @@ def require_linear(friction: Friction | None, where: str) -> None:
         units, whole = unit_torques(friction, rate), friction_torque(replace(friction, offset=0), rate)
         parts = [float(mul(units[name], value)) for name, value in values.items()]
         if abs(sum(parts) - float(whole)) > 1e-9 * max(map(abs, [*parts, float(whole)])):
-            raise NotApplicable(f"the friction law {friction.law!r} is not linear in its coefficients", where=where,
-                                expected="torques proportional to viscous and coulomb",
-                                advice='robot.without("friction_law") leaves it out.')  # fmt: skip
+            raise NotApplicable(
+                f"the friction law {friction.law!r} is not linear in its coefficients",
+                where=where,
+                expected="torques proportional to viscous and coulomb",
+                advice='robot.without("friction_law") leaves it out.',
+            )
 
 
 def friction_torques(robot: Robot, qd: Scalars, carried: Scalars | None = None) -> list[Scalar]:

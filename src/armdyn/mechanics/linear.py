@@ -110,8 +110,10 @@ def least_squares(A: Matrix, B: Matrix, *, refine: bool = True) -> Rows:
     solved = _normal_solver([[row[j] for j in order] for row in A])
     X = solved(B)
     if refine:
-        rest = [[sub(b, inner([row[j] for j in order], column)) for b, column in zip(line, transpose(X), strict=True)]
-                for row, line in zip(A, B, strict=True)]  # fmt: skip
+        rest = [
+            [sub(b, inner([row[j] for j in order], column)) for b, column in zip(line, transpose(X), strict=True)]
+            for row, line in zip(A, B, strict=True)
+        ]
         X = [[add(x, dx) for x, dx in zip(*lines, strict=True)] for lines in zip(X, solved(rest), strict=True)]
     return [X[order.index(j)] for j in range(p)]
 
@@ -148,9 +150,12 @@ def _normal_solver(A: Matrix, *, turned: bool = True) -> Callable[[Matrix], Rows
     try:
         factors = factor(N)
     except PhysicsError:
-        raise PhysicsError("the equations do not determine their unknowns", expected="a matrix of full column rank",
-                           advice="Closed chain: a singular configuration, or more passive joints than the loops "
-                           "determine. Move away from it, or mark other joints as passive.") from None  # fmt: skip
+        raise PhysicsError(
+            "the equations do not determine their unknowns",
+            expected="a matrix of full column rank",
+            advice="Closed chain: a singular configuration, or more passive joints than the loops "
+            "determine. Move away from it, or mark other joints as passive.",
+        ) from None
 
     def solved(B: Matrix) -> Rows:
         right = [[inner(x, b) for x in columns] for b in transpose(B)] if turned else transpose(B)

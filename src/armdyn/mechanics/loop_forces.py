@@ -56,8 +56,9 @@ def transmitted(
         for geometry in chain.loops:
             placed = geometry.placed(q)
             count = len(geometry.conditions(placed))
-            force, moment = (placed.second.R.T @ part for part in
-                             geometry.wrench(placed, [next(multipliers) for _ in range(count)]))  # fmt: skip
+            force, moment = (
+                placed.second.R.T @ part for part in geometry.wrench(placed, [next(multipliers) for _ in range(count)])
+            )
             closing.append((*force, *moment))
             loop = geometry.loop
             end = frame_pose(poses, tree.frame(loop.second)) @ loop.second_placement.pose()

@@ -81,9 +81,15 @@ def _turned(wrench: Wrench, R: Mat3) -> Wrench:
 
 @quantity
 def inverse_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, base_velocity: Scalars | None = None,
-    base_acceleration: Scalars | None = None, wrench: Wrench = None, base: Any = None,
-) -> list[Scalar]:  # fmt: skip
+    robot: Robot,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    base_velocity: Scalars | None = None,
+    base_acceleration: Scalars | None = None,
+    wrench: Wrench = None,
+    base: Any = None,
+) -> list[Scalar]:
     """Joint torques that produce a motion while the base moves: (..., n). Notes after Khalil (7.61)
 
     Args:    q, qd, qdd: (..., n). base_velocity, base_acceleration: (..., 6). wrench: (..., 6) at the tool, or
@@ -100,9 +106,15 @@ def inverse_dynamics(
 
 @quantity
 def forward_dynamics(
-    robot: Robot, q: Scalars, qd: Scalars, tau: Scalars, base_velocity: Scalars | None = None,
-    base_acceleration: Scalars | None = None, wrench: Wrench = None, base: Any = None,
-) -> list[Scalar]:  # fmt: skip
+    robot: Robot,
+    q: Scalars,
+    qd: Scalars,
+    tau: Scalars,
+    base_velocity: Scalars | None = None,
+    base_acceleration: Scalars | None = None,
+    wrench: Wrench = None,
+    base: Any = None,
+) -> list[Scalar]:
     """Joint accelerations that torques produce while the base moves as prescribed: (..., n)."""
     rest = [0] * robot.n
     H = inverse_dynamics.formula(robot, q, qd, rest, base_velocity, base_acceleration, wrench, base)
@@ -112,9 +124,15 @@ def forward_dynamics(
 
 @quantity
 def base_wrench(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, base_velocity: Scalars | None = None,
-    base_acceleration: Scalars | None = None, wrench: Wrench = None, base: Any = None,
-) -> list[Scalar]:  # fmt: skip
+    robot: Robot,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    base_velocity: Scalars | None = None,
+    base_acceleration: Scalars | None = None,
+    wrench: Wrench = None,
+    base: Any = None,
+) -> list[Scalar]:
     """The wrench that must act on the base: (..., 6), force and moment, world axes, at the base frame's origin.
 
     The Euler equations of the base: it holds the base's own weight and inertia (body, what is fixed to it, rotors of

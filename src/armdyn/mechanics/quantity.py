@@ -22,8 +22,23 @@ from armdyn.robot.features import SUPPORT, require
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array, Floats
 
-JOINT_VECTORS = ("q", "qd", "qdd", "tau", "q_m", "qd_m", "tau_m", "current", "u", "theta", "thetad", "thetadd",
-                 "qddd", "qdddd", "weights")  # fmt: skip
+JOINT_VECTORS = (
+    "q",
+    "qd",
+    "qdd",
+    "tau",
+    "q_m",
+    "qd_m",
+    "tau_m",
+    "current",
+    "u",
+    "theta",
+    "thetad",
+    "thetadd",
+    "qddd",
+    "qdddd",
+    "weights",
+)
 ACTIVE_VECTORS = ("q_active", "qd_active", "qdd_active", "tau_active")
 """One entry per active joint: those named by the argument `active`, or all independent ones."""
 ALL_JOINTS = ("q_all", "near")

@@ -76,12 +76,18 @@ class Sums(NamedTuple):
     b: Vec3
 
     def plus(self, other: Sums) -> Sums:
-        return Sums(self.B2.plus(other.B2), self.BW.plus(other.BW), self.f.plus(other.f), self.i.plus(other.i),
-                    self.b + other.b)  # fmt: skip
+        return Sums(
+            self.B2.plus(other.B2), self.BW.plus(other.BW), self.f.plus(other.f), self.i.plus(other.i), self.b + other.b
+        )
 
     def seen_from(self, T: Pose) -> Sums:
-        return Sums(self.B2.seen_from(T), self.BW.seen_from(T), self.f.wrench_seen_from(T),
-                    self.i.wrench_seen_from(T), T.R @ self.b)  # fmt: skip
+        return Sums(
+            self.B2.seen_from(T),
+            self.BW.seen_from(T),
+            self.f.wrench_seen_from(T),
+            self.i.wrench_seen_from(T),
+            T.R @ self.b,
+        )
 
 
 def changes(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, weights: Scalars) -> list[Changed]:

@@ -43,10 +43,13 @@ class BearingLoads:
         """The loads as a table."""
         loads = self.record()
         names = dict.fromkeys(name for each in loads.values() for name in each)
-        columns = (Column("joint"),
-                   *(Column(name.replace("_", " "), "N" if "force" in name else "N m") for name in names))  # fmt: skip
-        rows = [(joint, *(f"{each[name]:.4g}" if name in each else "" for name in names))
-                for joint, each in loads.items()]  # fmt: skip
+        columns = (
+            Column("joint"),
+            *(Column(name.replace("_", " "), "N" if "force" in name else "N m") for name in names),
+        )
+        rows = [
+            (joint, *(f"{each[name]:.4g}" if name in each else "" for name in names)) for joint, each in loads.items()
+        ]
         note = (
             "Moments about the origins of the joints' frames. What acts along a joint axis and is carried by the drive "
             "is not included."

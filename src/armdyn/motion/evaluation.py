@@ -175,8 +175,9 @@ def evaluate(
     """
     dyn = dynamics_of(model)
     if (q is None) == (motion is None) or (motion is not None and not (qd is None and qdd is None and tau is None)):
-        raise ArmdynError("one of a state and a motion", where="evaluate",
-                          expected="q with qd and qdd or tau, or motion")  # fmt: skip
+        raise ArmdynError(
+            "one of a state and a motion", where="evaluate", expected="q with qd and qdd or tau, or motion"
+        )
     if tau is not None and qdd is not None:
         raise ArmdynError("both tau and qdd", where="evaluate", expected="one of them: the other follows from it")
     t = None
@@ -237,8 +238,11 @@ def _along(dyn: Dynamics, motion: Any, dt: float | None) -> tuple[Array, Array, 
     if isinstance(motion, str | PathLike):
         t, *given = read_samples(str(motion), dyn.coordinates.size)
         if len(given) < 3 and dyn.robot.nq != dyn.robot.n:
-            raise FileError("no velocities and accelerations", where=str(motion),
-                            expected="qd1.. and qdd1.. too: positions of free joints have no splines")  # fmt: skip
+            raise FileError(
+                "no velocities and accelerations",
+                where=str(motion),
+                expected="qd1.. and qdd1.. too: positions of free joints have no splines",
+            )
         if len(given) < 3:
             from armdyn.trajectory.via import from_samples
 

@@ -55,8 +55,12 @@ GAUSS, WEIGHT = (x / 2 for x in np.polynomial.legendre.leggauss(6))
 
 def quintic(w: Array) -> tuple[Array, Array, Array, Array]:
     """Return the path parameter, from 0 to 1, and its derivatives by w. Khalil (8.12)"""
-    return (w**3 * (10 - 15 * w + 6 * w**2), 30 * w**2 * (1 - w) ** 2, 60 * w * (1 - w) * (1 - 2 * w),
-            60 - 360 * w + 360 * w**2)  # fmt: skip
+    return (
+        w**3 * (10 - 15 * w + 6 * w**2),
+        30 * w**2 * (1 - w) ** 2,
+        60 * w * (1 - w) * (1 - 2 * w),
+        60 - 360 * w + 360 * w**2,
+    )
 
 
 class Spline(NamedTuple):
@@ -156,9 +160,16 @@ class JerkProgram:
     """The limits as functions of the spline's coefficients: each has to leave a positive slack."""
 
     def __init__(
-        self, dyn: Dynamics, curve: Trajectory, first: float, last: float, knots: Array, places: Array,
-        limits: MotionLimits, reserve: Reserve,
-    ) -> None:  # fmt: skip
+        self,
+        dyn: Dynamics,
+        curve: Trajectory,
+        first: float,
+        last: float,
+        knots: Array,
+        places: Array,
+        limits: MotionLimits,
+        reserve: Reserve,
+    ) -> None:
         self.limits, self.scale, self.resistance = limits, torque_scale(limits), resistance_of(dyn, limits)
         self.basis = _basis(knots, places)
         h = np.diff(knots)[:, None]
@@ -174,15 +185,19 @@ class JerkProgram:
         on = np.isfinite(limits.acceleration)
         most = limits.acceleration[on]
         fastest = ((path.q1 / limits.velocity) ** 2).max(axis=-1, keepdims=True)
-        sides = [sign * path.q2[..., on] / most for sign in (1, -1)], [sign * path.q1[..., on] / most / 2
-                                                                       for sign in (1, -1)]  # fmt: skip
+        sides = (
+            [sign * path.q2[..., on] / most for sign in (1, -1)],
+            [sign * path.q1[..., on] / most / 2 for sign in (1, -1)],
+        )
         self.linear = np.concatenate([fastest, *sides[0]], -1), np.concatenate([0 * fastest, *sides[1]], -1)
         on = np.isfinite(limits.jerk)
         most = limits.jerk[on]
         self.jerk = path.q3[..., on] / most, 1.5 * path.q2[..., on] / most, 0.5 * path.q1[..., on] / most
         self.reserve: list[Array] = [np.zeros(())] * 5
-        self.torques = [(side, sign, np.flatnonzero(np.isfinite(limit)), limit) for side, sign, limit in
-                        ((0, 1, limits.tau_max), (1, -1, limits.tau_min))]  # fmt: skip
+        self.torques = [
+            (side, sign, np.flatnonzero(np.isfinite(limit)), limit)
+            for side, sign, limit in ((0, 1, limits.tau_max), (1, -1, limits.tau_min))
+        ]
 
     def values(self, c: Array) -> Array:
         """(3, N, places) x and its two derivatives."""
@@ -208,13 +223,17 @@ class JerkProgram:
         x = x[..., None]
         tangent = -0.5 * x**-1.5
         j = self.jerk
-        found: list[tuple[Array, ...]] = [(-self.linear[0], -self.linear[1]), (tangent - j[0], -j[1], -j[2]),
-                                          (tangent + j[0], j[1], j[2])]  # fmt: skip
+        found: list[tuple[Array, ...]] = [
+            (-self.linear[0], -self.linear[1]),
+            (tangent - j[0], -j[1], -j[2]),
+            (tangent + j[0], j[1], j[2]),
+        ]
         y = self.path.q1 * np.sqrt(x)
         slope = (self.resistance(1.001 * y) - self.resistance(0.999 * y)) / (0.004 * x)
         for side, sign, on, _ in self.torques:
-            found.append((-sign * (self.b + slope[side])[..., on] / self.scale[on],
-                          -sign * self.a[..., on] / self.scale[on]))  # fmt: skip
+            found.append(
+                (-sign * (self.b + slope[side])[..., on] / self.scale[on], -sign * self.a[..., on] / self.scale[on])
+            )
         return found
 
     def least_slack(self, c: Array) -> float:
@@ -380,11 +399,14 @@ class SplineClock(Trajectory):
         length, (_, slope, bend) = self.length[cell], np.moveaxis(self.x[cell], -1, 0)
         x, x1, x2 = self._rate(cell, h), slope + 2 * bend * h, 2 * bend
         value = (
-            self.first[cell] + length * u if order == 0
-            else length * u1 * np.sqrt(x) if order == 1
-            else length * (u2 * x + u1 * x1 / 2) if order == 2
+            self.first[cell] + length * u
+            if order == 0
+            else length * u1 * np.sqrt(x)
+            if order == 1
+            else length * (u2 * x + u1 * x1 / 2)
+            if order == 2
             else length * np.sqrt(x) * (u3 * x + 1.5 * u2 * x1 + 0.5 * u1 * x2)
-        )  # fmt: skip
+        )
         return np.asarray(value)[..., None]
 
     def _rate(self, cell: Array, h: Array) -> Array:

@@ -67,8 +67,11 @@ class LargestPayload:
             return f"No payload exceeds a limit in {self.motion.duration:.4g} s."
         unit = joint_units(self.robot)[joint_names(self.robot).index(self.joint)].torque
         value = f"{self.torque:.4g} {unit}"
-        where = {"torque": f"torque {value} at {self.time:.4g} s", "heat": f"rms torque {value}",
-                 "weight": f"{value} to hold the payload"}[self.quantity]  # fmt: skip
+        where = {
+            "torque": f"torque {value} at {self.time:.4g} s",
+            "heat": f"rms torque {value}",
+            "weight": f"{value} to hold the payload",
+        }[self.quantity]
         least = f", and at least {self.least:.4g} kg," if self.least > 0 else ""
         return (
             f"Largest payload: {self.mass:.4g} kg{least} in {self.motion.duration:.4g} s; limited by {self.joint} "
@@ -172,9 +175,12 @@ def largest_payload(
     limits = limits_of(dyn.robot, limits, "largest_payload", unused=["p_max"])
     heat = limits.continuous
     if not np.isfinite([*limits.tau_max, *limits.tau_min, *heat]).any():
-        raise Infeasible("no torque limit is known", where=f"robot {dyn.robot.name!r}",
-                         expected="limits with tau_max or continuous, (n,) or one number",
-                         advice="Give them, or put limits = {torque = ...} into the robot's file.")  # fmt: skip
+        raise Infeasible(
+            "no torque limit is known",
+            where=f"robot {dyn.robot.name!r}",
+            expected="limits with tau_max or continuous, (n,) or one number",
+            advice="Give them, or put limits = {torque = ...} into the robot's file.",
+        )
     if not rest >= 0:
         raise ArmdynError(f"rest = {rest}", where="largest_payload", expected="a time in s, 0 or more")
     unit = dynamics_of(carrying(dyn.robot, 1.0, com, inertia))
@@ -216,8 +222,9 @@ class _Search(NamedTuple):
         tight, quantity = (bound, "torque") if bound.most <= warm.most else (warm, "heat")
         joint = joint_names(self.dyn.robot)[tight.joint] if np.isfinite(most) else None
         loaded = self.loaded(most) if np.isfinite(most) else self.dyn.robot
-        return LargestPayload(self.dyn.robot, loaded, most, least, motion, joint, quantity, tight.time, tight.torque,
-                              tight.limit)  # fmt: skip
+        return LargestPayload(
+            self.dyn.robot, loaded, most, least, motion, joint, quantity, tight.time, tight.torque, tight.limit
+        )
 
     def loaded(self, mass: float) -> Robot:
         return carrying(self.dyn.robot, mass, self.com, self.inertia)
@@ -245,8 +252,10 @@ class _Search(NamedTuple):
         last = motion(motion.duration)
         held = holding_torques(self.dyn, last)
         more = holding_torques(self.unit, last) - held
-        a, b, c = (integral(t, x) + self.rest * y for x, y in
-                   ((each**2, more**2), (empty * each, held * more), (empty**2, held**2)))  # fmt: skip
+        a, b, c = (
+            integral(t, x) + self.rest * y
+            for x, y in ((each**2, more**2), (empty * each, held * more), (empty**2, held**2))
+        )
         room = (motion.duration + self.rest) * self.heat**2 - c
         with np.errstate(divide="ignore", invalid="ignore"):
             root = np.sqrt(b * b + a * room)
@@ -276,9 +285,12 @@ class _Search(NamedTuple):
         curve = path_of(path, self.dyn)
         empty = self.fastest(curve, 0.0)
         if empty.duration > duration:
-            raise Infeasible(f"the path takes {empty.duration:.5g} s without a payload",
-                             where=f"robot {self.dyn.robot.name!r}", expected=f"at most {duration:.5g} s",
-                             advice="Allow more time, raise the limits, or shorten the path.")  # fmt: skip
+            raise Infeasible(
+                f"the path takes {empty.duration:.5g} s without a payload",
+                where=f"robot {self.dyn.robot.name!r}",
+                expected=f"at most {duration:.5g} s",
+                advice="Allow more time, raise the limits, or shorten the path.",
+            )
         weight = self.weight_bound(curve)
         low, best, high = 0.0, empty, weight.most
         if not np.isfinite(high):
@@ -291,8 +303,14 @@ class _Search(NamedTuple):
             low, best, high = (low, best, middle) if trial is None else (middle, trial, high)
         found = self.along(best, dt)
         if low >= weight.most * (1 - 2 * SETTLED):
-            found = replace(found, joint=joint_names(self.dyn.robot)[weight.joint], quantity="weight", time=np.nan,
-                            torque=weight.torque, limit=weight.limit)  # fmt: skip
+            found = replace(
+                found,
+                joint=joint_names(self.dyn.robot)[weight.joint],
+                quantity="weight",
+                time=np.nan,
+                torque=weight.torque,
+                limit=weight.limit,
+            )
         return replace(found, mass=low, loaded=self.loaded(low))
 
     def weight_bound(self, curve: Trajectory) -> MassBound:
@@ -370,17 +388,21 @@ def shortest_cycle(
     if not np.isfinite(lengths[k]):
         i = int(np.nanargmax(warming.held / heat))
         name, unit = joint_names(dyn.robot)[i], joint_units(dyn.robot)[i].torque
-        raise Infeasible(f"joint {name!r} overheats at any speed: holding the end takes {warming.held[i]:.4g} {unit}",
-                         where=f"robot {dyn.robot.name!r}", expected=f"{heat[i]:.4g} {unit} as rms value at most",
-                         advice="End the path where less torque is needed, or lighten the load.")  # fmt: skip
+        raise Infeasible(
+            f"joint {name!r} overheats at any speed: holding the end takes {warming.held[i]:.4g} {unit}",
+            where=f"robot {dyn.robot.name!r}",
+            expected=f"{heat[i]:.4g} {unit} as rms value at most",
+            advice="End the path where less torque is needed, or lighten the load.",
+        )
     c = float(slower[k])
     rest = warming.rest(c)
     with np.errstate(invalid="ignore"):
         share = (warming.work(c) + rest * warming.held**2) / ((c * motion.duration + rest) * heat**2)
     warm = c > 1 or rest > 0
     joint = joint_names(dyn.robot)[int(np.nanargmax(warming.work(1.0) / heat**2))] if warm else None
-    return Cycle(dyn.robot, motion if c == 1 else motion.slower(c), rest, np.where(np.isfinite(heat), share, np.nan),
-                 joint)  # fmt: skip
+    return Cycle(
+        dyn.robot, motion if c == 1 else motion.slower(c), rest, np.where(np.isfinite(heat), share, np.nan), joint
+    )
 
 
 class _Warming:

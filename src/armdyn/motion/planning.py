@@ -93,8 +93,11 @@ class Plan(Result):
     def torques(self, t: Any) -> Array:
         """(..., n) torques at times t, N m or N."""
         if self.dynamics is None:
-            raise NotApplicable("torques of a plan with elastic joints", where=f"robot {self.robot.name!r}",
-                                advice='Leave the elasticity out: robot.without("elastic").')  # fmt: skip
+            raise NotApplicable(
+                "torques of a plan with elastic joints",
+                where=f"robot {self.robot.name!r}",
+                advice='Leave the elasticity out: robot.without("elastic").',
+            )
         tau: Array = self.dynamics.inverse_dynamics(*states(self.motion, np.asarray(t, dtype=float)))
         return tau
 
@@ -125,8 +128,11 @@ class Plan(Result):
             q, qd, qdd, tau = (text_table.numbered(found, name) for name in ("q", "qd", "qdd", "tau"))
             off = np.abs(tau - self.dynamics.inverse_dynamics(q, qd, qdd)).max(initial=0.0)
             if not off <= READ_BACK * max(np.abs(tau).max(initial=0.0), 1.0):
-                raise FileError(f"the torques differ by {off:.3g} from those of the motion", where=str(target),
-                                expected="a file that reads back as it was written")  # fmt: skip
+                raise FileError(
+                    f"the torques differ by {off:.3g} from those of the motion",
+                    where=str(target),
+                    expected="a file that reads back as it was written",
+                )
         return target
 
     def plot(self, path: str | Path | None = None, size: str | None = None) -> Any:
@@ -174,8 +180,10 @@ class Plan(Result):
     def _view(self) -> View:
         heads, rows = self._table()
         forms = ("z.4f",) * 4 + (".2f", "g", ".1f")
-        cells = [(name, unit, *("-" if x != x else f"{x:{form}}" for x, form in zip(row, forms, strict=False)))
-                 for name, unit, *row in rows]  # fmt: skip
+        cells = [
+            (name, unit, *("-" if x != x else f"{x:{form}}" for x, form in zip(row, forms, strict=False)))
+            for name, unit, *row in rows
+        ]
         units = "Velocity per s, acceleration per s²"
         units += "." if self.dynamics is None else ", torque in N m (N if the unit is m)."
         table = Section("Joints", tuple(map(Column, heads)), tuple(cells), units)
@@ -241,8 +249,17 @@ def plan(
         require(loaded, "motion.plan with torque limits", SUPPORT["motion.feasibility"])
     dyn = None if elastic else dynamics_of(loaded if payload else model)
     free = largest and timing == "optimal" and duration is not None
-    task = _Task(loaded, dyn, _configurations(robot, points), profile, None if free else duration, kept,
-                 _given(limits), tool_limits, straight)  # fmt: skip
+    task = _Task(
+        loaded,
+        dyn,
+        _configurations(robot, points),
+        profile,
+        None if free else duration,
+        kept,
+        _given(limits),
+        tool_limits,
+        straight,
+    )
     if timing != "given" or largest:
         _refuse_timing(task, timing, limited)
     motion, notes = task.motion()
@@ -296,13 +313,18 @@ class _Task:
         if len(self.points) > 2 and self.profile not in (None, *THROUGH):
             raise unknown_name("profile through more than two configurations", str(self.profile), THROUGH)
         if len(self.points) > 2 and self.straight and self.profile not in (None, "blends"):
-            raise NotApplicable(f"profile {self.profile!r} with straight lines past configurations", where="plan",
-                                expected="blends")  # fmt: skip
+            raise NotApplicable(
+                f"profile {self.profile!r} with straight lines past configurations", where="plan", expected="blends"
+            )
         if len(self.points) == 2:
             profile_named(self.law)  # an error with the names of all profiles
         if self.tool_limits and not self.straight:
-            raise NotApplicable("limits of the tool for a motion of the joints", where="plan", expected="limits=",
-                                advice="Limits of the tool are for straight lines of the tool.")  # fmt: skip
+            raise NotApplicable(
+                "limits of the tool for a motion of the joints",
+                where="plan",
+                expected="limits=",
+                advice="Limits of the tool are for straight lines of the tool.",
+            )
 
     @property
     def law(self) -> str:
@@ -367,9 +389,10 @@ class _Task:
                 i = int(over.argmax())
                 raise ArmdynError(
                     f"{joint_names(self.robot)[i]} exceeds {name} = {most[i]:g} by a factor of {over[i]:.4g}",
-                    where=f"duration {duration:g} s", expected=f"at least {duration * over[i] ** (1 / order):.6g} s",
+                    where=f"duration {duration:g} s",
+                    expected=f"at least {duration * over[i] ** (1 / order):.6g} s",
                     advice="It needs more time: leave the duration out for the shortest.",
-                )  # fmt: skip
+                )
         return motion
 
     def assumed(self, quantity: str) -> tuple[Array, str, bool]:
@@ -446,8 +469,11 @@ def _configurations(robot: Robot, points: Any) -> Array:
     except ValueError:
         q = np.empty(0)
     if q.ndim != 2 or len(q) < 2 or q.shape[1] != robot.n or not np.isfinite(q).all():
-        raise ShapeError(f"points of shape {q.shape}" if q.size else "points of different lengths", where="plan",
-                         expected=f"(k, {robot.n}) finite numbers, at least two configurations")  # fmt: skip
+        raise ShapeError(
+            f"points of shape {q.shape}" if q.size else "points of different lengths",
+            where="plan",
+            expected=f"(k, {robot.n}) finite numbers, at least two configurations",
+        )
     return q
 
 
@@ -462,16 +488,26 @@ def _given(limits: LimitsGiven) -> frozenset[str]:
 def _refuse_timing(task: _Task, timing: str, limited: bool) -> None:
     """Refuse what contradicts a timing by torques, before anything is planned."""
     if timing != "given" and task.duration is not None:
-        raise NotApplicable(f"a duration with timing {timing!r}", where="plan", expected="no duration",
-                            advice="The duration follows from the timing.")  # fmt: skip
+        raise NotApplicable(
+            f"a duration with timing {timing!r}",
+            where="plan",
+            expected="no duration",
+            advice="The duration follows from the timing.",
+        )
     if timing == "scaled" and task.law == "linear":
-        raise NotApplicable("profile 'linear' with timing 'scaled'", where="plan", expected="another profile",
-                            advice="It begins and ends with a jump in velocity: no torque does that.")  # fmt: skip
+        raise NotApplicable(
+            "profile 'linear' with timing 'scaled'",
+            where="plan",
+            expected="another profile",
+            advice="It begins and ends with a jump in velocity: no torque does that.",
+        )
     if not limited:
-        raise Infeasible("no torque limit is known", where=f"robot {task.robot.name!r}",
-                         expected="torque limits of the joints or motors",
-                         advice="Give limits with tau_max, or put limits = {torque = ...} into the robot's "
-                         "file.")  # fmt: skip
+        raise Infeasible(
+            "no torque limit is known",
+            where=f"robot {task.robot.name!r}",
+            expected="torque limits of the joints or motors",
+            advice="Give limits with tau_max, or put limits = {torque = ...} into the robot's file.",
+        )
 
 
 def _compared(before: Trajectory, after: Trajectory) -> str:

@@ -141,9 +141,10 @@ def scale_to_torque(
     if c <= 0 and what == "jerk":
         raise Infeasible(
             f"the acceleration of joint {joint!r} jumps at t = {t_most:.6g} s: no speed keeps a jerk limit",
-            where=f"robot {dyn.robot.name!r}", expected="a continuous acceleration that is 0 at both ends",
+            where=f"robot {dyn.robot.name!r}",
+            expected="a continuous acceleration that is 0 at both ends",
             advice="Use the profile quintic or smooth, or the timing optimal, which keeps all limits.",
-        )  # fmt: skip
+        )
     if c <= 0:
         raise too_weak(
             dyn.robot, i, f"has no {what} left for the motion", f"robot {dyn.robot.name!r}, t = {t_most:.6g} s"

@@ -38,8 +38,9 @@ def allowed_speeds(dyn: Dynamics, motion: TimeOptimal, limits: MotionLimits, res
     shares = np.maximum(tau - high, low - tau) / scale + 1  # 1 at the nearer limit
     over = ((tau > high - kept) | (tau < low + kept)).any(axis=1)
     with np.errstate(divide="ignore"):
-        factors = np.minimum((limits.velocity / np.abs(qd)).min(axis=1),
-                             np.sqrt((limits.acceleration / np.abs(qdd)).min(axis=1)))  # fmt: skip
+        factors = np.minimum(
+            (limits.velocity / np.abs(qd)).min(axis=1), np.sqrt((limits.acceleration / np.abs(qdd)).min(axis=1))
+        )
     if over.any():
         away = np.broadcast_to(kept, tau.shape)[over]
         limits = replace(limits, tau_max=limits.tau_max - away, tau_min=limits.tau_min + away)

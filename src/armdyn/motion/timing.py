@@ -98,8 +98,12 @@ def fastest_timing(
     """
     smooth = bool(np.isfinite(limits.jerk).any())
     if smooth and (start_speed or end_speed):
-        raise ArmdynError("limited jerk with a speed at an end of the path", where="time_optimal",
-                          expected="motion from rest to rest", advice="Give j_max = np.inf.")  # fmt: skip
+        raise ArmdynError(
+            "limited jerk with a speed at an end of the path",
+            where="time_optimal",
+            expected="motion from rest to rest",
+            advice="Give j_max = np.inf.",
+        )
     ends = [_speed_on(curve, which, x) for which, x in ((0, start_speed), (1, end_speed))]
     stops = corners(curve) / curve.duration
     extra = np.empty(0)
@@ -133,10 +137,18 @@ def _with_limited_jerk(
     stops = np.union1d(corners(curve), jumps)
     turns = curve.duration * reversals(dyn, curve, np.linspace(0.0, 1.0, points + 1))
     parts = [
-        fastest_spline(dyn, curve, first, last, limits,
-                       max(FEWEST, round(points / 2 * (last - first) / curve.duration)), turns, kept)
+        fastest_spline(
+            dyn,
+            curve,
+            first,
+            last,
+            limits,
+            max(FEWEST, round(points / 2 * (last - first) / curve.duration)),
+            turns,
+            kept,
+        )
         for first, last in pairwise(stops)
-    ]  # fmt: skip
+    ]
     clock = joined(parts)
     within, finished = all(part.kept for part in parts), all(part.finished for part in parts)
     status = TimingStatus.OPTIMAL if finished else TimingStatus.UNFINISHED

@@ -116,8 +116,10 @@ class TorqueBreakdown(Shown):
     def _view(self) -> View:
         parts = {**self.by_effect, "total": self.tau}
         columns = (Column("joint"), *map(Column, parts))
-        rows = rows_of((joint, *(f"{np.abs(part[:, i]).max():.4g}" for part in parts.values()))
-                       for i, joint in enumerate(joint_names(self.robot)))  # fmt: skip
+        rows = rows_of(
+            (joint, *(f"{np.abs(part[:, i]).max():.4g}" for part in parts.values()))
+            for i, joint in enumerate(joint_names(self.robot))
+        )
         table = Section("Largest magnitudes by physical effect", columns, rows, "N m or N")
         return View(f"Torques of {self.robot.name} over {self.t[-1]:.6g} s", sections=(table,))
 

@@ -100,11 +100,20 @@ class Feasibility(Shown):
     def _view(self) -> View:
         columns = (Column("joint"), *(Column(name, "%") for name in QUANTITIES))
         shares = [100 * self.use[name] for name in QUANTITIES]
-        rows = rows_of((joint, *(f"{share[i]:.1f}" if share[i] > 0 else "" for share in shares))
-                       for i, joint in enumerate(joint_names(self.robot)))  # fmt: skip
+        rows = rows_of(
+            (joint, *(f"{share[i]:.1f}" if share[i] > 0 else "" for share in shares))
+            for i, joint in enumerate(joint_names(self.robot))
+        )
         table = Section("Use of the limits", columns, rows).filled()
-        return View(f"Motion of {self.robot.name}", (self.status.value, self.holds), (), (), (table,), (),
-                    list(map(str, self.excesses)))  # fmt: skip
+        return View(
+            f"Motion of {self.robot.name}",
+            (self.status.value, self.holds),
+            (),
+            (),
+            (table,),
+            (),
+            list(map(str, self.excesses)),
+        )
 
     def __str__(self) -> str:
         lines = [f"{self.robot.name}: {self.status.value}", f"{'use of the limit':<18}"]

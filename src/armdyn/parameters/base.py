@@ -381,9 +381,13 @@ def _exact_rank(robot: Robot, include: tuple[str, ...], known: Sequence[str], en
 
 
 def _reduced(
-    robot: Robot, include: tuple[str, ...], names: Sequence[str], kept: list[str], matrix: Array,
+    robot: Robot,
+    include: tuple[str, ...],
+    names: Sequence[str],
+    kept: list[str],
+    matrix: Array,
     groups: dict[str, Node],
-) -> tuple[list[str], Array, dict[str, Node]]:  # fmt: skip
+) -> tuple[list[str], Array, dict[str, Node]]:
     """Relations between the groups that the rules did not find, such as those of loops: eliminated in many digits."""
     # What the torques depend on is W @ matrix: independent columns of W, then independent rows of the matrix.
     count = math.ceil(len(kept) / max(robot.n, 1)) + MORE_STATES

@@ -50,8 +50,11 @@ def link_end_parameters(robot: Robot) -> Array:
 def _change(robot: Robot) -> Array:
     """B: (11 n, 11 n) standard parameters of unit parameters in body frames."""
     if robot.constrained or robot.compounds:
-        raise NotApplicable("parameters in body frames are for trees of revolute and prismatic joints",
-                            where=f"robot {robot.name!r}", advice="Use armdyn.parameters.regressor")  # fmt: skip
+        raise NotApplicable(
+            "parameters in body frames are for trees of revolute and prismatic joints",
+            where=f"robot {robot.name!r}",
+            advice="Use armdyn.parameters.regressor",
+        )
     rows = {slot: k for k, slot in enumerate(slots(robot, INCLUDED))}
     B, width = np.zeros((len(rows), len(rows))), len(OF_A_LINK)
     for j, joint in enumerate(robot.joints):

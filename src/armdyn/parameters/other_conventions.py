@@ -32,18 +32,38 @@ PARAMETER_CONVENTIONS: Mapping[str, Convention] = {
     "armdyn": Convention((*FULL, "x", "y", "z", "m"), True, "origin", "armdyn: XX XY XZ YY YZ ZZ MX MY MZ M"),
     "khalil": Convention((*FULL, "x", "y", "z", "m"), True, "origin", "Khalil and Dombre: XX ... ZZ, MX MY MZ, M"),
     "sympybotics": Convention((*FULL, "x", "y", "z", "m"), True, "origin", "SymPyBotics: Lxx ... Lzz, lx ly lz, m"),
-    "pinocchio": Convention(("m", "x", "y", "z", "xx", "xy", "yy", "xz", "yz", "zz"), True, "origin",
-                            "Pinocchio: Inertia.toDynamicParameters"),
-    "figaroh": Convention(("m", "x", "y", "z", "xx", "xy", "yy", "xz", "yz", "zz"), True, "origin",
-                          "FIGAROH: m mx my mz Ixx Ixy Iyy Ixz Iyz Izz, as Pinocchio"),
-    "mujoco": Convention(("m", "x", "y", "z", "xx", "yy", "zz", "xy", "xz", "yz"), False, "com",
-                         "MuJoCo: <inertial> mass, pos, fullinertia"),
-    "drake": Convention(("m", "x", "y", "z", "xx", "yy", "zz", "xy", "xz", "yz"), False, "unit",
-                        "Drake: SpatialInertia mass, p_PScm_E, UnitInertia G_SP_E"),
-    "rtb": Convention(("m", "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "xz"), False, "com",
-                      "Robotics Toolbox: m, r, I as a vector of six"),
+    "pinocchio": Convention(
+        ("m", "x", "y", "z", "xx", "xy", "yy", "xz", "yz", "zz"),
+        True,
+        "origin",
+        "Pinocchio: Inertia.toDynamicParameters",
+    ),
+    "figaroh": Convention(
+        ("m", "x", "y", "z", "xx", "xy", "yy", "xz", "yz", "zz"),
+        True,
+        "origin",
+        "FIGAROH: m mx my mz Ixx Ixy Iyy Ixz Iyz Izz, as Pinocchio",
+    ),
+    "mujoco": Convention(
+        ("m", "x", "y", "z", "xx", "yy", "zz", "xy", "xz", "yz"),
+        False,
+        "com",
+        "MuJoCo: <inertial> mass, pos, fullinertia",
+    ),
+    "drake": Convention(
+        ("m", "x", "y", "z", "xx", "yy", "zz", "xy", "xz", "yz"),
+        False,
+        "unit",
+        "Drake: SpatialInertia mass, p_PScm_E, UnitInertia G_SP_E",
+    ),
+    "rtb": Convention(
+        ("m", "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "xz"),
+        False,
+        "com",
+        "Robotics Toolbox: m, r, I as a vector of six",
+    ),
     "urdf": Convention(("m", "x", "y", "z", *FULL), False, "com", "URDF: <inertial> mass, xyz, ixx ... izz (rpy = 0)"),
-}  # fmt: skip
+}
 """Conventions by name. Products of inertia are entries of the tensor in all of them: I_xy = -integral of x y dm."""
 
 
@@ -67,8 +87,11 @@ def convert_parameters(values: Any, source: str, target: str, *, frame: ArrayLik
             raise unknown_name("convention", name, PARAMETER_CONVENTIONS, where="convert_parameters")
     given = np.asarray(values)
     if given.ndim == 0 or given.shape[-1] % 10 or not given.shape[-1]:
-        raise ShapeError(f"parameters of shape {given.shape}", where="convert_parameters",
-                         expected="ten numbers for each body along the last axis")  # fmt: skip
+        raise ShapeError(
+            f"parameters of shape {given.shape}",
+            where="convert_parameters",
+            expected="ten numbers for each body along the last axis",
+        )
     T = None if frame is None else _pose(frame)
     rows = given.reshape(-1, 10)
     made = [_converted(row.tolist(), PARAMETER_CONVENTIONS[source], PARAMETER_CONVENTIONS[target], T) for row in rows]
@@ -98,8 +121,11 @@ def _read(entries: Mapping[str, Scalar], convention: Convention) -> Inertia:
 
 def _written(body: Inertia, convention: Convention) -> list[Scalar]:
     if not convention.moment and _is_zero(body.mass) and not all(map(_is_zero, body.parameters())):
-        raise PhysicsError("a body without mass has no centre of mass", where="convert_parameters",
-                           expected=f"a mass other than 0 for {convention.tool.split(':')[0]}")  # fmt: skip
+        raise PhysicsError(
+            "a body without mass has no centre of mass",
+            where="convert_parameters",
+            expected=f"a mass other than 0 for {convention.tool.split(':')[0]}",
+        )
     central = body.about_com()
     place = body.moment if convention.moment else central.com
     tensor = central.tensor if convention.point == "com" else body.tensor

@@ -40,9 +40,13 @@ UNITS = tuple(Inertia.from_parameters(*(int(i == k) for i in range(10))) for k i
 
 @quantity
 def regressor(
-    robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, include: Iterable[str] = tuple(FAMILIES),
+    robot: Robot,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    include: Iterable[str] = tuple(FAMILIES),
     near: Scalars | None = None,
-) -> list[list[Scalar]]:  # fmt: skip
+) -> list[list[Scalar]]:
     """The matrix Y with Y(q, qd, qdd) pi = tau; of a closed chain G^T Y at its closed motion.
 
     Args:    q, qd, qdd: (..., n) rad or m and derivatives: numbers, arrays, symbols, exact numbers. include: families

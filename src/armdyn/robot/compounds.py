@@ -77,9 +77,11 @@ def collapsed(tree: Sequence[Joint]) -> list[Joint]:
             result.append(replace(joint, name=joint.compound.name))
         else:
             if joint.friction != result[-1].friction:
-                raise RobotError("friction that differs between its degrees of freedom",
-                                 where=f"{joint.compound.kind} joint {joint.compound.name!r}",
-                                 expected="the same for all: files have one value")  # fmt: skip
+                raise RobotError(
+                    "friction that differs between its degrees of freedom",
+                    where=f"{joint.compound.kind} joint {joint.compound.name!r}",
+                    expected="the same for all: files have one value",
+                )
             result[-1] = replace(result[-1], body=joint.body)
     return result
 
@@ -150,13 +152,21 @@ def validate(tree: Sequence[Joint], where: str) -> None:
         kinds = [(part.kind, part.geometry.axis) for part in chain if isinstance(part.geometry, FreeTransform)]
         linked = all(b.parent == a.body.name for a, b in pairwise(chain))
         if kinds != [(kind, axis) for _, kind, axis in PARTS[compound.kind]] or not linked:
-            raise RobotError("some of its degrees of freedom are missing", where=whose, expected="all of them, or none",
-                             advice="Lock or leave out the whole joint.")  # fmt: skip
+            raise RobotError(
+                "some of its degrees of freedom are missing",
+                where=whose,
+                expected="all of them, or none",
+                advice="Lock or leave out the whole joint.",
+            )
         for part in chain:
             held = [name for name in FORBIDDEN if getattr(part, name) is not None]
             if held:
-                raise RobotError(f"{held[0]} on a {compound.kind} joint", where=whose, expected="none",
-                                 advice="A joint of several degrees of freedom has no coordinate for it.")  # fmt: skip
+                raise RobotError(
+                    f"{held[0]} on a {compound.kind} joint",
+                    where=whose,
+                    expected="none",
+                    advice="A joint of several degrees of freedom has no coordinate for it.",
+                )
 
 
 def between(tree: Sequence[Joint]) -> set[str]:

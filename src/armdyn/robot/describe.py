@@ -60,8 +60,15 @@ def view(robot: Robot) -> View:
     findings = checkup.section()
     issues = (Section("Findings", findings.columns, findings.rows),) if findings.rows else ()
     facts = [(label, fact if len(fact) < LONG_FACT else f"{fact[:LONG_FACT]} ...") for label, fact in head(robot)]
-    return View(title(robot), (f"check-up: {checkup.summary}", checkup.fine), facts, (), (first,), (*further, *issues),
-                notes(robot))  # fmt: skip
+    return View(
+        title(robot),
+        (f"check-up: {checkup.summary}", checkup.fine),
+        facts,
+        (),
+        (first,),
+        (*further, *issues),
+        notes(robot),
+    )
 
 
 def types(robot: Robot) -> str:
@@ -338,8 +345,10 @@ def _inertia(both: _Both) -> Iterator[Section]:
     """One table per form in which inertias are given; columns of zeros and fixed bodies without mass are left out."""
     roots = (both.symbols.root, both.numbers.root)
     bodies = [(roots, False)] + [((a.body, b.body), b.kind != "fixed") for a, b in both.joints()]
-    forms = ((CentralInertia, "Inertia (centre of mass; tensor at the centre of mass)", _CENTRAL, "m"),
-             (Inertia, "Inertia (first moments; tensor at the frame's origin)", _ORIGIN, "kg m"))  # fmt: skip
+    forms = (
+        (CentralInertia, "Inertia (centre of mass; tensor at the centre of mass)", _CENTRAL, "m"),
+        (Inertia, "Inertia (first moments; tensor at the frame's origin)", _ORIGIN, "kg m"),
+    )
     for form, heading, names, moment_unit in forms:
         of_form = [(pair, moving) for pair, moving in bodies if isinstance(pair[1].inertia, form)]
         shown = [pair for pair, moving in of_form if moving or any(not _is_zero(x) for x in _ten(pair[1].inertia))]
@@ -423,11 +432,16 @@ def _drives(both: _Both) -> Iterator[Section]:
     if any(r is not None and r.model != "reflected" for r in rotors):
         columns.append((Column("rotor model"), ["" if r is None else r.model for r in rotors]))
     if any(r is not None and r.on is not None for r in rotors):
-        columns.append((Column("rotor on"), [(r.on or b.parent) if r is not None else ""
-                                             for r, (_, b) in zip(rotors, rows, strict=True)]))  # fmt: skip
+        columns.append(
+            (
+                Column("rotor on"),
+                [(r.on or b.parent) if r is not None else "" for r, (_, b) in zip(rotors, rows, strict=True)],
+            )
+        )
     if any(r is not None and r.position != Vec3(0, 0, 0) for r in rotors):
-        columns.append((Column("rotor at", "m"), ["" if r is None else f"({', '.join(map(number, r.position))})"
-                                                  for r in rotors]))  # fmt: skip
+        columns.append(
+            (Column("rotor at", "m"), ["" if r is None else f"({', '.join(map(number, r.position))})" for r in rotors])
+        )
     if any(r is not None and r.axis != Vec3(0, 0, 1) for r in rotors):
         columns.append((Column("spin axis"), ["" if r is None else direction(r.axis) for r in rotors]))
     if columns:

@@ -49,10 +49,17 @@ def to_dh(robot: Robot, convention: Convention = "modified") -> Robot:
     made = table.modified() if convention == "modified" else table.standard()
     tool = made.frame("tool")
     result = replace(
-        robot, tree=tuple(made.joints), loops=tuple(made.loop(loop) for loop in robot.loops), payloads=(),
-        tool=numeric_placement(tool.pose), tool_on=made.body(tool.link), root=robot.root, parameters={},
-        expressions=None, file=None,
-    )  # fmt: skip
+        robot,
+        tree=tuple(made.joints),
+        loops=tuple(made.loop(loop) for loop in robot.loops),
+        payloads=(),
+        tool=numeric_placement(tool.pose),
+        tool_on=made.body(tool.link),
+        root=robot.root,
+        parameters={},
+        expressions=None,
+        file=None,
+    )
     laws = {joint.name: joint.mimic for joint in robot.tree}
     result = replace(result, tree=tuple(replace(joint, mimic=laws.get(joint.name)) for joint in result.tree))
     residual = _residual(tree, result.opened)
@@ -63,12 +70,19 @@ def to_dh(robot: Robot, convention: Convention = "modified") -> Robot:
 def _require_single_joints(robot: Robot) -> None:
     where = f"robot {robot.name!r}"
     if any(joint.compound for joint in robot.tree):
-        raise NotApplicable("free and ball joints have no DH row", where=where,
-                            expected="revolute, prismatic and fixed joints",
-                            advice='robot.without("free_joints") holds them.')  # fmt: skip
+        raise NotApplicable(
+            "free and ball joints have no DH row",
+            where=where,
+            expected="revolute, prismatic and fixed joints",
+            advice='robot.without("free_joints") holds them.',
+        )
     if any(joint.body.gravity_compensation for joint in robot.tree):
-        raise NotApplicable("gravity compensation acts on single bodies, which a DH table merges", where=where,
-                            expected="none", advice='robot.without("gravity_compensation") leaves it out.')  # fmt: skip
+        raise NotApplicable(
+            "gravity compensation acts on single bodies, which a DH table merges",
+            where=where,
+            expected="none",
+            advice='robot.without("gravity_compensation") leaves it out.',
+        )
 
 
 # Rows ---------------------------------------------------------------------------------------------------------------
@@ -235,8 +249,10 @@ def _without_rounding(body: CentralInertia) -> CentralInertia:
 
 
 def _is_identity(pose: Pose) -> bool:
-    entries = [*pose.p, *(x - y for rows in zip(pose.R.rows, Mat3.identity().rows, strict=True)
-                          for x, y in zip(*rows, strict=True))]  # fmt: skip
+    entries = [
+        *pose.p,
+        *(x - y for rows in zip(pose.R.rows, Mat3.identity().rows, strict=True) for x, y in zip(*rows, strict=True)),
+    ]
     return all(abs(float(x)) <= ROUNDING for x in entries)
 
 

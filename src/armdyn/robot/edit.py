@@ -120,8 +120,9 @@ def floated(robot: Robot) -> Robot:
         if joint.parent in fixed and joint.kind == "fixed":
             fixed.add(joint.body.name)
     taken = {name for joint in robot.tree for name in (joint.name, joint.body.name)} | {robot.root.name}
-    world, name = (next(f"{word}{k}" for k in ("", *range(2, 99)) if f"{word}{k}" not in taken)
-                   for word in ("world", "root_joint"))  # fmt: skip
+    world, name = (
+        next(f"{word}{k}" for k in ("", *range(2, 99)) if f"{word}{k}" not in taken) for word in ("world", "root_joint")
+    )
     joint = Joint(name, "fixed", FreeTransform(), world, robot.root)
     return replace(robot, tree=(*expanded(joint, "free"), *robot.tree), root=Body(world))
 
@@ -131,8 +132,15 @@ def _unloaded(robot: Robot) -> Robot:
     return replace(robot, tree=tree, payloads=())
 
 
-FIELDS = {"friction": "friction", "rotors": "rotor", "limits": "limits", "motors": "motor", "elastic": "elastic",
-          "mimic": "mimic", "springs": "spring"}  # fmt: skip
+FIELDS = {
+    "friction": "friction",
+    "rotors": "rotor",
+    "limits": "limits",
+    "motors": "motor",
+    "elastic": "elastic",
+    "mimic": "mimic",
+    "springs": "spring",
+}
 """Which field of a joint holds a part that can be taken away."""
 
 
@@ -235,8 +243,10 @@ def numeric_placement(pose: Pose) -> Placement:
     try:
         R = Mat3([[to_float(entry) if isinstance(entry, Node) else entry for entry in row] for row in pose.R.rows])
     except ArmdynError:
-        raise RobotError("a rotation with named parameters cannot be turned into roll, pitch, yaw",
-                         advice="Give the parameters numbers first.") from None  # fmt: skip
+        raise RobotError(
+            "a rotation with named parameters cannot be turned into roll, pitch, yaw",
+            advice="Give the parameters numbers first.",
+        ) from None
     return Placement(pose.p, Vec3(*map(ops.tidy, rpy_of(R.array()))))
 
 
@@ -282,8 +292,11 @@ def sub_chain(robot: Robot, base: str | None, tip: str | None) -> Robot:
             note = f"the rotor of {joint.name} is reflected, because the body that carries it is left out"
             robot = replace(robot, notes=(*robot.notes, note))
     names = {joint.name for joint in tree}
-    gone = [joint for joint in robot.tree if joint.name not in names and joint.rotor is not None
-            and (joint.rotor.on or joint.parent) in kept]  # fmt: skip
+    gone = [
+        joint
+        for joint in robot.tree
+        if joint.name not in names and joint.rotor is not None and (joint.rotor.on or joint.parent) in kept
+    ]
     return with_resting_rotors(replace(robot, tree=tree, root=body, base=placed, loops=loops), gone)
 
 

@@ -135,8 +135,15 @@ FEATURES = {
 """All features, by name."""
 PASSIVE = ("springs", "gravity_compensation")
 """Torques of the position beside gravity."""
-TRIGONOMETRIC = ("coupling", "rotors_on_links", "dry_friction", "static_friction", "asymmetric_friction",
-                 "friction_law", "payload")  # fmt: skip
+TRIGONOMETRIC = (
+    "coupling",
+    "rotors_on_links",
+    "dry_friction",
+    "static_friction",
+    "asymmetric_friction",
+    "friction_law",
+    "payload",
+)
 """What leaves the torques of rigid bodies polynomials in sines and cosines; friction is apart."""
 TREE = (*TRIGONOMETRIC, *PASSIVE)
 """What is an ordinary part of the mechanics of a rigid tree."""
@@ -262,8 +269,11 @@ def takes(*names: str) -> Callable[[Declared], Declared]:
         what = f"{function.__module__.split('.')[1]}.{function.__qualname__}"
         declare(what, names)
         target: Any = vars(function)["__init__"] if isinstance(function, type) else function
-        models = [(place, name, parameter.annotation) for place, (name, parameter)
-                  in enumerate(signature(target).parameters.items()) if parameter.annotation in MODELS]  # fmt: skip
+        models = [
+            (place, name, parameter.annotation)
+            for place, (name, parameter) in enumerate(signature(target).parameters.items())
+            if parameter.annotation in MODELS
+        ]
 
         @wraps(target)
         def gated(*arguments: Any, **named: Any) -> Any:

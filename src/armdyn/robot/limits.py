@@ -162,8 +162,9 @@ def torque_limits(robot: Robot) -> Array:
     torque of its largest current, whichever is smaller.
     """
     own = _field(robot, "torque", np.inf)
-    torques = np.array([min(_motor_limit(joint.motor, "torque"), _current_torque(joint.motor))
-                        for joint in robot.joints])  # fmt: skip
+    torques = np.array(
+        [min(_motor_limit(joint.motor, "torque"), _current_torque(joint.motor)) for joint in robot.joints]
+    )
     if robot.coupling:
         return _within_motors(_sizes(robot.coupling).T, torques, own)
     with np.errstate(invalid="ignore"):
@@ -190,9 +191,12 @@ def required_torque_limits(robot: Robot, tau_max: Any = None, tau_min: Any = Non
     missing = ~(np.isfinite(limits.tau_max) & np.isfinite(limits.tau_min))
     if missing.any():
         names = ", ".join(name for name, free in zip(joint_names(robot), missing, strict=True) if free)
-        raise NotApplicable(f"no torque limit is known of {names}", where=f"robot {robot.name!r}",
-                            expected="a torque limit of every joint",
-                            advice="Give tau_max, or write limits into the robot's file.")  # fmt: skip
+        raise NotApplicable(
+            f"no torque limit is known of {names}",
+            where=f"robot {robot.name!r}",
+            expected="a torque limit of every joint",
+            advice="Give tau_max, or write limits into the robot's file.",
+        )
     return limits.tau_min, limits.tau_max
 
 
@@ -229,9 +233,12 @@ def torque_speed(robot: Robot, no_load_speed: Any, corner_speed: Any = 0.0, *, w
     if (own and no_load_speed != "robot") or not (
         np.isfinite(speeds).all() and (corner >= 0).all() and (corner < speeds).all()
     ):
-        raise ArmdynError(f"no_load_speed = {speeds.tolist()}, corner_speed = {corner.tolist()}", where=where,
-                          expected="finite speeds, the corner below the no-load speed",
-                          advice="Give no_load_speed as numbers.")  # fmt: skip
+        raise ArmdynError(
+            f"no_load_speed = {speeds.tolist()}, corner_speed = {corner.tolist()}",
+            where=where,
+            expected="finite speeds, the corner below the no-load speed",
+            advice="Give no_load_speed as numbers.",
+        )
     return TorqueSpeed(tuple(corner.tolist()), tuple(speeds.tolist()))
 
 
@@ -351,8 +358,12 @@ def limits_of(
     for name in asked:
         if name in unused:
             known = [each for each in LimitOptions.__annotations__ if each not in unused]
-            raise NotApplicable(f"a limit {name}", where=where, expected=", ".join(known),
-                                advice="`feasibility` checks the power of a motion.")  # fmt: skip
+            raise NotApplicable(
+                f"a limit {name}",
+                where=where,
+                expected=", ".join(known),
+                advice="`feasibility` checks the power of a motion.",
+            )
     return limits
 
 

@@ -47,15 +47,46 @@ from armdyn.robot.robot import Robot, tensor_of
 CONVENTIONS = ("standard", "modified", "free")
 MOST_JOINTS = 1000
 
-_TOP = {"name", "source", "notes", "convention", "gravity", "base", "tool", "base_name", "parameters", "joint", "loop",
-        "coupling", "configurations"}  # fmt: skip
+_TOP = {
+    "name",
+    "source",
+    "notes",
+    "convention",
+    "gravity",
+    "base",
+    "tool",
+    "base_name",
+    "parameters",
+    "joint",
+    "loop",
+    "coupling",
+    "configurations",
+}
 DH_KEYS = {"standard": ("theta", "d", "a", "alpha"), "modified": ("theta", "d", "a", "alpha", "gamma", "b")}
 _FREE = ("xyz", "rpy", "axis", "offset")
 _INERTIA = ("mass", "com", "inertia", "moment", "inertia_origin")
-PARTS_OF_JOINTS = {"rotor": Rotor, "friction": Friction, "limits": Limits, "motor": Motor, "elastic": Elastic,
-                   "mimic": Mimic, "spring": Spring}  # fmt: skip
-_JOINT = {"name", "type", "parent", "link", "convention", "passive", "home", "notes", "gravity_compensation",
-          *PARTS_OF_JOINTS, *_INERTIA}  # fmt: skip
+PARTS_OF_JOINTS = {
+    "rotor": Rotor,
+    "friction": Friction,
+    "limits": Limits,
+    "motor": Motor,
+    "elastic": Elastic,
+    "mimic": Mimic,
+    "spring": Spring,
+}
+_JOINT = {
+    "name",
+    "type",
+    "parent",
+    "link",
+    "convention",
+    "passive",
+    "home",
+    "notes",
+    "gravity_compensation",
+    *PARTS_OF_JOINTS,
+    *_INERTIA,
+}
 PART_KEYS: dict[str, tuple[str, ...]] = {
     "base": ("xyz", "rpy"),
     "tool": ("xyz", "rpy", "on"),
@@ -132,9 +163,11 @@ class _Reader:
                 values[key] = value
             else:
                 values[key] = self.scalar(value, place)
-        for owner, key, expected in (("elastic", "stiffness", "N m/rad, or N/m for a prismatic joint"),
-                                     ("spring", "stiffness", "N m/rad, or N/m for a prismatic joint"),
-                                     ("mimic", "joint", "the name of the joint it follows")):  # fmt: skip
+        for owner, key, expected in (
+            ("elastic", "stiffness", "N m/rad, or N/m for a prismatic joint"),
+            ("spring", "stiffness", "N m/rad, or N/m for a prismatic joint"),
+            ("mimic", "joint", "the name of the joint it follows"),
+        ):
             if kind == owner and key not in values:
                 raise RobotError(f"{key!r} is missing", where=where, expected=expected)
         return make(**values)
@@ -282,8 +315,11 @@ def _inertia(row: Mapping[str, Any], reader: _Reader, where: str) -> CentralIner
     at_origin = [key for key in ("moment", "inertia_origin") if key in row]
     at_com = [key for key in ("com", "inertia") if key in row]
     if at_origin and at_com:
-        raise RobotError(f"{at_origin[0]!r} and {at_com[0]!r} together", where=where,
-                         expected="com and inertia (at the centre of mass), or moment and inertia_origin")  # fmt: skip
+        raise RobotError(
+            f"{at_origin[0]!r} and {at_com[0]!r} together",
+            where=where,
+            expected="com and inertia (at the centre of mass), or moment and inertia_origin",
+        )
     position, tensor = ("moment", "inertia_origin") if at_origin else ("com", "inertia")
     vector = reader.vector(row.get(position, (0, 0, 0)), f"{where}.{position}")
     entries = tensor_of(reader.list_of(row.get(tensor, (0,) * 6), 6, f"{where}.{tensor}"))
@@ -326,8 +362,11 @@ def placement_from_matrix(matrix: Any, where: str) -> dict[str, list[float]]:
         raise RobotError(f"a matrix of shape {T.shape}", where=where, expected="a finite 4x4 homogeneous matrix")
     R = T[:3, :3]
     if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or np.abs(T[3] - (0, 0, 0, 1)).max() > 1e-9:
-        raise RobotError("the matrix is not a rigid displacement", where=where,
-                         expected="a rotation, a translation and the last row 0 0 0 1")  # fmt: skip
+        raise RobotError(
+            "the matrix is not a rigid displacement",
+            where=where,
+            expected="a rotation, a translation and the last row 0 0 0 1",
+        )
     return {"xyz": T[:3, 3].tolist(), "rpy": list(rpy_of(R))}
 
 

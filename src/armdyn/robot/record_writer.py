@@ -12,8 +12,16 @@ from armdyn.robot.parts import FreeTransform, Geometry, Joint, Loop, ModifiedDH,
 from armdyn.robot.record import DH_KEYS, PART_KEYS, PARTS_OF_JOINTS
 from armdyn.robot.robot import Robot
 
-RARE = {"rotor.transverse", "friction.width", "friction.values", "friction.offset", "motor.viscous", "motor.coulomb",
-        "motor.width", "motor.values"}  # fmt: skip
+RARE = {
+    "rotor.transverse",
+    "friction.width",
+    "friction.values",
+    "friction.offset",
+    "motor.viscous",
+    "motor.coulomb",
+    "motor.width",
+    "motor.values",
+}
 
 
 def record_from_robot(robot: Robot) -> dict[str, Any]:

@@ -467,22 +467,31 @@ def _validate_mimic(robot: Robot, where: str) -> None:
             chain.append(leader)
             leader = leaders[leader]
         if leader in chain:
-            raise RobotError(f"mimic joints follow one another: {' -> '.join([*chain, leader])}", where=where,
-                             expected="a chain that ends at an independent joint")  # fmt: skip
+            raise RobotError(
+                f"mimic joints follow one another: {' -> '.join([*chain, leader])}",
+                where=where,
+                expected="a chain that ends at an independent joint",
+            )
 
 
 def _validate_coupling(robot: Robot, where: str) -> None:
     n = len(robot.movable)
     if len(robot.coupling) != n or any(len(row) != n for row in robot.coupling):
-        raise RobotError(f"a coupling of {len(robot.coupling)} rows for {n} movable joints", where=where,
-                         expected=f"{n} rows of {n}: joint rates from motor rates",
-                         advice="A robot with locked or left out joints needs a coupling of its own: take the old one "
-                         'away first, with .without("coupling").')  # fmt: skip
+        raise RobotError(
+            f"a coupling of {len(robot.coupling)} rows for {n} movable joints",
+            where=where,
+            expected=f"{n} rows of {n}: joint rates from motor rates",
+            advice="A robot with locked or left out joints needs a coupling of its own: take the old one "
+            'away first, with .without("coupling").',
+        )
     for joint in robot.movable:
         if joint.rotor is not None and not joint.rotor.ratio == 1:
-            raise RobotError(f"a rotor's ratio ({joint.rotor.ratio}) beside a coupling",
-                             where=f"{where}, joint {joint.name!r}", expected="the gears in the coupling alone",
-                             advice="Leave the ratio out; the coupling holds 1/ratio on its diagonal.")  # fmt: skip
+            raise RobotError(
+                f"a rotor's ratio ({joint.rotor.ratio}) beside a coupling",
+                where=f"{where}, joint {joint.name!r}",
+                expected="the gears in the coupling alone",
+                advice="Leave the ratio out; the coupling holds 1/ratio on its diagonal.",
+            )
 
 
 def _bad_parent(robot: Robot, joint: Joint, earlier: set[str]) -> RobotError:

@@ -101,8 +101,9 @@ class _Adaptive:
             torques[-1] = self.torque(times[-1], self.state)
         table = np.array(samples)
         n, end = self.split, self.end
-        return Outcome(p.kept(table[:, :n]), table[:, n:end], np.array(torques), table[:, end:], status, detail,
-                       np.array(times))  # fmt: skip
+        return Outcome(
+            p.kept(table[:, :n]), table[:, n:end], np.array(torques), table[:, end:], status, detail, np.array(times)
+        )
 
     def interval(self, grid: Array, first: int) -> tuple[Status, str, Array, Array]:
         """The samples after the first, up to the end of the interval or to an event."""
@@ -125,8 +126,18 @@ class _Adaptive:
         span = float(grid[0]), float(grid[-1])
         rtol = max(p.solver.rtol, 100 * np.finfo(float).eps)
         more = {"jac": self.slopes(dyn)} if p.method.name == "radau" else {}
-        found = solve_ivp(rates, span, self.state, method=SCIPY[p.method.name], t_eval=grid[1:], rtol=rtol,
-                          atol=p.solver.atol, max_step=p.solver.max_step, events=events, **more)  # fmt: skip
+        found = solve_ivp(
+            rates,
+            span,
+            self.state,
+            method=SCIPY[p.method.name],
+            t_eval=grid[1:],
+            rtol=rtol,
+            atol=p.solver.atol,
+            max_step=p.solver.max_step,
+            events=events,
+            **more,
+        )
         t, states = found.t, np.reshape(np.transpose(found.y), (-1, len(self.state)))  # no sample: an empty list
         if found.status == 1:
             which = next(i for i, hits in enumerate(found.t_events) if len(hits))

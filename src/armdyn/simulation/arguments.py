@@ -54,8 +54,11 @@ def named_parameters(dyn: Dynamics, given: Any) -> dict[str, Array]:
         return {name: numbers(name, value, where) for name, value in given.items()}
     table = numbers("parameters", given, where)
     if table.shape[-1:] != (len(names),):
-        raise ShapeError(f"parameters of shape {table.shape}", where=where,
-                         expected=f"(..., {len(names)}), in the order of dyn.parameter_names")  # fmt: skip
+        raise ShapeError(
+            f"parameters of shape {table.shape}",
+            where=where,
+            expected=f"(..., {len(names)}), in the order of dyn.parameter_names",
+        )
     changed = (table != dyn.parameters).reshape(-1, len(names)).any(axis=0)
     return {name: table[..., k] for k, name in enumerate(names) if changed[k]}
 
@@ -65,8 +68,12 @@ def checked_law(law: Any, n: int) -> Law:
     if not isinstance(law, Law):
         expected = "a law of armdyn.control, or a function (t, q, qd) -> tau"
         if isinstance(law, np.ndarray):
-            raise ArmdynError("the controller is an array", where="simulate", expected=expected,
-                              advice="Torques over time: armdyn.control.TorqueTable(t, tau).")  # fmt: skip
+            raise ArmdynError(
+                "the controller is an array",
+                where="simulate",
+                expected=expected,
+                advice="Torques over time: armdyn.control.TorqueTable(t, tau).",
+            )
         of_state("the controller", law, "simulate", expected)
         return FunctionLaw(law, n)
     model = getattr(law, "dyn", None)
@@ -81,8 +88,11 @@ def course_of(reference: Any, law: Law, robot: Robot, q0: Any) -> Course:
     """The reference; without one, the initial configuration."""
     if reference is None:
         if law.needs_reference:
-            raise ArmdynError("no reference", where=f"simulate, law {type(law).__name__}",
-                              expected="a trajectory, a callable ref(t), or a constant configuration")  # fmt: skip
+            raise ArmdynError(
+                "no reference",
+                where=f"simulate, law {type(law).__name__}",
+                expected="a trajectory, a callable ref(t), or a constant configuration",
+            )
         default = robot.neutral if robot.compounds or robot.constrained else start_position(robot)
         reference = default if q0 is None else start_of("q0", q0, robot.nq, law, default)
     return Course(reference, None if law.in_task_space else robot.n, robot.nq)
@@ -100,10 +110,11 @@ def check_free(dyn: Dynamics, law: Law, body: Plant, solver: Solver, stop_at_lim
     for reason, given in reasons.items():
         if given and dyn.robot.compounds:
             raise NotApplicable(
-                f"free and ball joints together with {reason}", where="simulate",
+                f"free and ball joints together with {reason}",
+                where="simulate",
                 expected="positions that are coordinates",
                 advice="A law of your own (a subclass of Law) gets q, (nq,), and may use robot.difference.",
-            )  # fmt: skip
+            )
 
 
 def check_presliding(problem: Problem, body: Plant, batch: bool) -> None:
@@ -117,10 +128,11 @@ def check_presliding(problem: Problem, body: Plant, batch: bool) -> None:
     for reason, given in reasons.items():
         if given:
             raise NotApplicable(
-                f"presliding friction together with {reason}", where="simulate",
+                f"presliding friction together with {reason}",
+                where="simulate",
                 expected="one run of one plant with fixed steps",
                 advice='robot.without("presliding") leaves it out.',
-            )  # fmt: skip
+            )
 
 
 def step_count(course: Course, duration: float | None, dt: float) -> int:
@@ -131,9 +143,12 @@ def step_count(course: Course, duration: float | None, dt: float) -> int:
             raise ArmdynError("the motion has no end", where="simulate", expected="duration=... in s")
     positive_time("duration", duration)
     if not duration / dt <= MOST_STEPS:
-        raise ArmdynError(f"{duration:.6g} s in steps of {dt:.6g} s", where="simulate",
-                          expected=f"at most {MOST_STEPS:.0e} steps, all of which are kept",
-                          advice="Take longer steps, or simulate a shorter time.")  # fmt: skip
+        raise ArmdynError(
+            f"{duration:.6g} s in steps of {dt:.6g} s",
+            where="simulate",
+            expected=f"at most {MOST_STEPS:.0e} steps, all of which are kept",
+            advice="Take longer steps, or simulate a shorter time.",
+        )
     return max(1, math.ceil(duration / dt - 1e-9))
 
 
@@ -205,8 +220,9 @@ def stop_condition(stop: Stop | None) -> Stop | None:
         try:
             return float(value)
         except (TypeError, ValueError) as error:
-            raise ArmdynError(f"{value!r} at t = {t:.6g} s", where="simulate, stop",
-                              expected="a number or a truth value") from error  # fmt: skip
+            raise ArmdynError(
+                f"{value!r} at t = {t:.6g} s", where="simulate, stop", expected="a number or a truth value"
+            ) from error
 
     return condition
 
@@ -218,9 +234,12 @@ def sticking(dyn: Dynamics, body: Plant, solver: Solver, parameters: Mapping[str
     """
     if "load_friction" in dyn.robot.features:
         if body.stiction:
-            raise NotApplicable("stiction together with friction that grows with the load", where="simulate",
-                                expected="one of the two",
-                                advice='robot.without("load_friction") leaves it out.')  # fmt: skip
+            raise NotApplicable(
+                "stiction together with friction that grows with the load",
+                where="simulate",
+                expected="one of the two",
+                advice='robot.without("load_friction") leaves it out.',
+            )
         return False  # its sign is rounded
     if body.stiction is not None:
         return body.stiction
@@ -241,8 +260,11 @@ def saturation_of(actuation: Actuation, robot: Robot) -> Saturation | None:
     if actuation.no_load_speed is None:
         return None if torque is None else Saturation(tuple(torque.tolist()))
     if torque is None:
-        raise ArmdynError("no_load_speed without torque_limits", where="simulate, actuation",
-                          expected="the torques from which it falls: torque_limits=...")  # fmt: skip
+        raise ArmdynError(
+            "no_load_speed without torque_limits",
+            where="simulate, actuation",
+            expected="the torques from which it falls: torque_limits=...",
+        )
     curve = torque_speed(robot, actuation.no_load_speed, actuation.corner_speed, where="simulate, actuation")
     return Saturation(tuple(torque.tolist()), *curve)
 
@@ -256,6 +278,9 @@ def _torque_limits(value: Any, robot: Robot) -> Array | None:
         raise ArmdynError(f"torque_limits = {value!r}", where="simulate", expected="'robot', numbers, or None")
     limits = torque_limits(robot)
     if np.isinf(limits).all():
-        raise ArmdynError("the robot has no torque limits", where=f"simulate, robot {robot.name!r}",
-                          advice="Give them as numbers, or leave torque_limits out.")  # fmt: skip
+        raise ArmdynError(
+            "the robot has no torque limits",
+            where=f"simulate, robot {robot.name!r}",
+            advice="Give them as numbers, or leave torque_limits out.",
+        )
     return limits

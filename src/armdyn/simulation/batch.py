@@ -68,8 +68,11 @@ def samples(controller: Any, reference: Any, q0: Any, qd0: Any, parameters: Mapp
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
-        raise ShapeError(f"leading axes {', '.join(map(str, shapes))} of q0, qd0, reference, laws or parameters",
-                         where="simulate", expected="equal sizes, or 1") from None  # fmt: skip
+        raise ShapeError(
+            f"leading axes {', '.join(map(str, shapes))} of q0, qd0, reference, laws or parameters",
+            where="simulate",
+            expected="equal sizes, or 1",
+        ) from None
     if int(np.prod(shape)) == 0:
         raise ShapeError(f"a batch of shape {shape}", where="simulate", expected="at least one sample")
     return Samples(shape, arrays[0], arrays[1], goals, laws, parameters)
@@ -92,10 +95,16 @@ def march(problem: Problem, given: Samples, keep: int) -> Results:
     p, n, size, count = problem, problem.n, problem.coordinates.size, given.total
     reason = obstacle(p) or ("a change of the plant" if len(p.plants) > 1 else None)
     if reason is not None:
-        raise NotApplicable(f"{reason} in a batch", where="simulate", expected="a closed loop that can be compiled",
-                            advice="Simulate the samples one by one.")  # fmt: skip
-    q0, qd0 = (np.broadcast_to(own if x is None else x, (*given.shape, own.shape[-1])).reshape(count, -1)
-               for own, x in ((p.q0, given.q0), (p.qd0, given.qd0)))  # fmt: skip
+        raise NotApplicable(
+            f"{reason} in a batch",
+            where="simulate",
+            expected="a closed loop that can be compiled",
+            advice="Simulate the samples one by one.",
+        )
+    q0, qd0 = (
+        np.broadcast_to(own if x is None else x, (*given.shape, own.shape[-1])).reshape(count, -1)
+        for own, x in ((p.q0, given.q0), (p.qd0, given.qd0))
+    )
     varying, gains = _gains(p.law, given.laws)
     gains = gains if len(gains) == count else np.broadcast_to(gains, (*given.shape, gains.shape[-1])).reshape(count, -1)
     columns = [np.broadcast_to(values, given.shape).reshape(count) for values in given.parameters.values()]
@@ -163,8 +172,11 @@ def _gains(law: Law, laws: Sequence[Law] | None) -> tuple[tuple[tuple[str, int],
                 names.append((entry.name, table.shape[1]))
                 columns.append(table)
         elif any(x is not values[0] and x != values[0] for x in values) or type(laws[-1]) is not type(law):
-            raise ArmdynError(f"laws that differ in {entry.name}", where="simulate",
-                              expected="laws of one kind and with the same models, which differ in gains")  # fmt: skip
+            raise ArmdynError(
+                f"laws that differ in {entry.name}",
+                where="simulate",
+                expected="laws of one kind and with the same models, which differ in gains",
+            )
     return tuple(names), np.column_stack(columns) if columns else np.empty((len(laws), 0))
 
 

@@ -408,8 +408,12 @@ class March:
                 self.kernel.ufunc(state[k], window, out=(state[k + 1], tau[k]))
             return
         rows = (8 * state.shape[1], 8 * width * stride, 8 * state.shape[1], 8 * tau.shape[1])
-        starts = (state.ctypes.data + first * rows[0], reference.ctypes.data + first * rows[1],
-                  state.ctypes.data + (first + 1) * rows[2], tau.ctypes.data + first * rows[3])  # fmt: skip
+        starts = (
+            state.ctypes.data + first * rows[0],
+            reference.ctypes.data + first * rows[1],
+            state.ctypes.data + (first + 1) * rows[2],
+            tau.ctypes.data + first * rows[3],
+        )
         pointers = (ctypes.c_void_p * 4)(*starts)
         dims = (ctypes.c_ssize_t * (1 + len(ports.sizes)))(count, *ports.sizes)
         strides = (ctypes.c_ssize_t * 9)(*rows, 8, 8 * width, 8, 8, 8)
@@ -509,6 +513,10 @@ def _outcome(p: Problem, state: Array, tau: Array, count: int, status: Status, d
         count -= 1
     part = state[:count]
     return Outcome(
-        np.ascontiguousarray(part[:, :size]), np.ascontiguousarray(part[:, size : 2 * size]),
-        np.nan_to_num(tau[:count]), np.ascontiguousarray(part[:, 2 * size : -2 * size]), status, detail,
-    )  # fmt: skip
+        np.ascontiguousarray(part[:, :size]),
+        np.ascontiguousarray(part[:, size : 2 * size]),
+        np.nan_to_num(tau[:count]),
+        np.ascontiguousarray(part[:, 2 * size : -2 * size]),
+        status,
+        detail,
+    )

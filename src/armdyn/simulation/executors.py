@@ -61,11 +61,14 @@ def _check_combination(problem: Problem) -> None:
     """Raise NotApplicable for options that no executor takes together."""
     if problem.stiction and not problem.coordinates.rigid:
         raise NotApplicable(
-            "elastic joints together with stiction", where="simulate", expected="one of the two",
+            "elastic joints together with stiction",
+            where="simulate",
+            expected="one of the two",
             advice='robot.without("elastic") has rigid joints.',
-        )  # fmt: skip
+        )
     if problem.method.step is None and (problem.sensors is not None or problem.stiction):
         raise NotApplicable(
-            "sensors and stiction need fixed steps", where=f"simulate, integrator {problem.method.name!r}",
+            "sensors and stiction need fixed steps",
+            where=f"simulate, integrator {problem.method.name!r}",
             expected="integrator euler_taylor, semi_implicit, rk4 or implicit",
-        )  # fmt: skip
+        )

@@ -100,8 +100,11 @@ class Reference:
         q0 = None if self.start is None else _configuration(self.start, robot, "start")
         if not law.needs_reference:
             if self.motion is not None:
-                raise ArmdynError(f"a motion for {law.summary}", where="reference, motion",
-                                  expected="none: this law follows no reference")  # fmt: skip
+                raise ArmdynError(
+                    f"a motion for {law.summary}",
+                    where="reference, motion",
+                    expected="none: this law follows no reference",
+                )
             duration = getattr(law, "duration", USUAL_DURATION) if self.duration is None else self.duration
             return {"duration": duration, "q0": start_position(robot) if q0 is None else q0}
         found: dict[str, Any] = {"reference": None, "duration": self.duration, "q0": q0, "qd0": None}
@@ -124,8 +127,11 @@ class Reference:
 
     def _curve(self, curve: Any, robot: Robot, q0: Any) -> dict[str, Any]:
         if robot.name != curve.robot:
-            raise ArmdynError(f"the robot is {robot.name}", where=f"reference, motion {self.motion!r}",
-                              expected=f"{curve.robot}, which the curve is for")  # fmt: skip
+            raise ArmdynError(
+                f"the robot is {robot.name}",
+                where=f"reference, motion {self.motion!r}",
+                expected=f"{curve.robot}, which the curve is for",
+            )
         start = {} if curve.start is None else {"q0": curve.start[0] if q0 is None else q0, "qd0": curve.start[1]}
         return {"reference": curve.make(), **start}
 
@@ -142,8 +148,12 @@ def _configuration(given: str | Sequence[float], robot: Robot, key: str) -> list
     where = f"reference, {key}"
     if isinstance(given, str):
         if given not in robot.configurations:
-            raise unknown_name("motion" if key == "motion" else "configuration", given,
-                               (*robot.configurations, *(CURVES if key == "motion" else ())), where=where)  # fmt: skip
+            raise unknown_name(
+                "motion" if key == "motion" else "configuration",
+                given,
+                (*robot.configurations, *(CURVES if key == "motion" else ())),
+                where=where,
+            )
         given = robot.configuration(given).tolist()
     if len(given) != robot.n:
         raise ArmdynError(f"{len(given)} numbers", where=where, expected=f"{robot.n}, one per joint")
@@ -178,9 +188,12 @@ class Observers:
 
             if "elastic" in robot.features:
                 raise FeatureError(
-                    "elastic joints", where="observers, contact", expected="rigid joints", feature="elastic",
+                    "elastic joints",
+                    where="observers, contact",
+                    expected="rigid joints",
+                    feature="elastic",
                     advice="The observer knows the momentum of a rigid arm.",
-                )  # fmt: skip
+                )
             law = MomentumObserver(law, model, self.contact, errors=self.errors)
         return law
 
@@ -240,8 +253,14 @@ class Experiment:
             raise error.located(self.file) if self.file else error from None
         if model.robot is robot and not plant.payload:
             plant = replace(plant, model=model)  # one set of compiled functions for both
-        return {"plant": plant, "law": law, **motion,
-                "solver": self.solver, "actuation": self.actuation, "sensors": self.sensors}  # fmt: skip
+        return {
+            "plant": plant,
+            "law": law,
+            **motion,
+            "solver": self.solver,
+            "actuation": self.actuation,
+            "sensors": self.sensors,
+        }
 
     # Files ------------------------------------------------------------------------------------------------------------
 
@@ -313,14 +332,29 @@ class Experiment:
             f"# {name}: {', '.join(gain for gain in entry.gains if gain != 'force') or 'no gains'}"
             for name, entry in LAWS.items()
         ]
-        parts = ["# An experiment: armdyn simulate ROBOT EXPERIMENT.toml. Every key is optional.",
-                 "\n".join(["[law]", "# Gains of the law are further keys. The laws and their gains:", *gains,
-                            'name = "computed_torque"', "# kp = 400.0"])]  # fmt: skip
+        parts = [
+            "# An experiment: armdyn simulate ROBOT EXPERIMENT.toml. Every key is optional.",
+            "\n".join(
+                [
+                    "[law]",
+                    "# Gains of the law are further keys. The laws and their gains:",
+                    *gains,
+                    'name = "computed_torque"',
+                    "# kp = 400.0",
+                ]
+            ),
+        ]
         return "\n\n".join([*parts, *(section_template(name, SECTIONS[name]) for name in SECTIONS if name != "law")])
 
 
 SECTIONS: dict[str, Any] = {
-    "law": LawChoice, "reference": Reference, "plant": Plant, "actuation": Actuation, "sensors": Sensors,
-    "observers": Observers, "solver": Solver, "study": Study,
-}  # fmt: skip
+    "law": LawChoice,
+    "reference": Reference,
+    "plant": Plant,
+    "actuation": Actuation,
+    "sensors": Sensors,
+    "observers": Observers,
+    "solver": Solver,
+    "study": Study,
+}
 """Sections of an experiment's file, in their order."""

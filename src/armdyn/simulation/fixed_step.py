@@ -69,14 +69,18 @@ class _Loop:
                 rates, grip, dry = self._rates(k, t, q, qd, z, dyn, held, slid)
                 if k == p.steps or ended[0] is not None:
                     taus[k] = rates(0, q, qd, z)[2]
-                    return Outcome(qs[: k + 1], qds[: k + 1], taus[: k + 1], zs[: k + 1],
-                                   ended[0] or Status.FINISHED, ended[1])  # fmt: skip
+                    return Outcome(
+                        qs[: k + 1], qds[: k + 1], taus[: k + 1], zs[: k + 1], ended[0] or Status.FINISHED, ended[1]
+                    )
                 extra: tuple[Any, ...] = (p.along,)
                 if p.method.name == "variational":
                     extra = (dyn,)
                 elif p.method.name == "implicit":
-                    linear = (self._linear(k, t, z, dyn, dry, grip) if self.stages is None
-                              else self._staged_linear(self.stages, k, z, grip))  # fmt: skip
+                    linear = (
+                        self._linear(k, t, z, dyn, dry, grip)
+                        if self.stages is None
+                        else self._staged_linear(self.stages, k, z, grip)
+                    )
                     extra = (linear, _solve, p.along)
                 assert p.method.step is not None
                 dq, dqd, dz, taus[k] = p.method.step(rates, p.dt, q, qd, z, *extra)

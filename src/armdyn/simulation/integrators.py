@@ -68,9 +68,15 @@ Solve = Callable[[Array, Array], Array]
 
 
 def implicit(
-    rates: Rates, h: float, q: Array, qd: Array, z: Array, linear: Linear, solve: Solve = np.linalg.solve,
+    rates: Rates,
+    h: float,
+    q: Array,
+    qd: Array,
+    z: Array,
+    linear: Linear,
+    solve: Solve = np.linalg.solve,
     along: Along = itself,
-) -> Step:  # fmt: skip
+) -> Step:
     """Linearly implicit Euler steps, extrapolated to order 4. Hairer and Wanner, Solving ODEs II, sec. IV.9
 
         (M + k D + k^2 K) (qd' - qd) = k (M qdd - k K qd),   q' = q + k qd',   k = h, h/2, h/3, h/4

@@ -125,8 +125,11 @@ class Problem:
 def _wrench(value: Any, t: float) -> Array:
     array = numbers(f"the wrench at t = {t:.6g} s", value, "Plant, wrench")
     if array.shape != (6,):
-        raise ShapeError(f"a wrench of shape {array.shape} at t = {t:.6g} s", where="Plant, wrench",
-                         expected="(6,): force, N, and moment, N m")  # fmt: skip
+        raise ShapeError(
+            f"a wrench of shape {array.shape} at t = {t:.6g} s",
+            where="Plant, wrench",
+            expected="(6,): force, N, and moment, N m",
+        )
     return array
 
 

@@ -28,8 +28,14 @@ def write(run: Run, path: str | Path) -> Path:
     if target.suffix == ".csv":
         text_table.write(target, columns)
     elif target.suffix == ".npz":
-        about = {"status": run.status.name, "detail": run.detail, "dt": run.dt, "robot": run.dynamics.robot.name,
-                 "integrator": run.integrator, "controller": run.controller}  # fmt: skip
+        about = {
+            "status": run.status.name,
+            "detail": run.detail,
+            "dt": run.dt,
+            "robot": run.dynamics.robot.name,
+            "integrator": run.integrator,
+            "controller": run.controller,
+        }
         arrays: dict[str, Any] = columns | {name: np.array(value) for name, value in about.items()}
         with writing(target) as part:
             np.savez_compressed(part, **arrays)

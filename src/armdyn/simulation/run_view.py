@@ -35,25 +35,41 @@ def sections(run: Run) -> tuple[Section, ...]:
 def record(run: Run) -> dict[str, Any]:
     """The same as numbers and texts."""
     found: dict[str, Any] = {
-        "robot": run.dynamics.robot.name, "law": run.controller, "integrator": run.integrator, "dt": run.dt,
-        "duration": run.duration, "steps": len(run.t) - 1, "status": run.status.name.lower(), "detail": run.detail,
-        "notes": list(run.notes), "joints": _rows(axes(run), joint_figures(run)),
-    }  # fmt: skip
+        "robot": run.dynamics.robot.name,
+        "law": run.controller,
+        "integrator": run.integrator,
+        "dt": run.dt,
+        "duration": run.duration,
+        "steps": len(run.t) - 1,
+        "status": run.status.name.lower(),
+        "detail": run.detail,
+        "notes": list(run.notes),
+        "joints": _rows(axes(run), joint_figures(run)),
+    }
     if run.law.in_task_space:
         found["tool"] = _rows([(name, "") for name in task_rows(run)], tracking_errors(run))
     if run.gain_analysis is not None:
         loops = run.gain_analysis.loops
         found["control_loops"] = [
-            {"joint": loop.name, "fastest": loop.frequency, "damping": loop.damping, "bandwidth": loop.bandwidth,
-             "stable": loop.stable, "advice": loop.advice} for loop in loops
-        ]  # fmt: skip
+            {
+                "joint": loop.name,
+                "fastest": loop.frequency,
+                "damping": loop.damping,
+                "bandwidth": loop.bandwidth,
+                "stable": loop.stable,
+                "advice": loop.advice,
+            }
+            for loop in loops
+        ]
     if run.resonances:
         found["resonances"] = {each.motors: [each.lowest.tolist(), each.highest.tolist()] for each in run.resonances}
     if (observer := contact_observer(run)) is not None:
         found["contacts"] = dict(zip(run.joints, (at for *_, at in contacts(run, observer)), strict=True))
     if run.comparisons:
-        found["comparisons"] = {name: _rows(axes(other), joint_figures(other)) | {"status": other.status.name.lower()}
-                                for name, other in run.comparisons.items()}  # fmt: skip
+        found["comparisons"] = {
+            name: _rows(axes(other), joint_figures(other)) | {"status": other.status.name.lower()}
+            for name, other in run.comparisons.items()
+        }
     if run.monte_carlo is not None:
         found["monte_carlo"] = run.monte_carlo.record()
     return found
@@ -61,8 +77,10 @@ def record(run: Run) -> dict[str, Any]:
 
 def _rows(names: list[tuple[str, str]], figures: Mapping[str, Array]) -> dict[str, dict[str, float]]:
     """Figures by joint."""
-    return {name: {key.replace(" ", "_"): float(column[j]) for key, column in figures.items()}
-            for j, (name, _) in enumerate(names)}  # fmt: skip
+    return {
+        name: {key.replace(" ", "_"): float(column[j]) for key, column in figures.items()}
+        for j, (name, _) in enumerate(names)
+    }
 
 
 def axes(run: Run) -> list[tuple[str, str]]:

@@ -56,8 +56,9 @@ class Runs(Run):
         """Several samples: those of a slice, or of one index where the batch has several axes."""
         desired = Desired(*(x[where] if x.ndim > 2 else x for x in self.desired))
         motors = None if self.motors is None else (self.motors[0][where], self.motors[1][where])
-        arrays = {name: getattr(self, name)[where]
-                  for name in ("q", "qd", "tau", "error", "memory", "statuses", "ends")}  # fmt: skip
+        arrays = {
+            name: getattr(self, name)[where] for name in ("q", "qd", "tau", "error", "memory", "statuses", "ends")
+        }
         parameters = {name: x[where] for name, x in self._spread().items()}
         return replace(self, **arrays, desired=desired, motors=motors, parameters=parameters)
 
@@ -87,13 +88,23 @@ class Runs(Run):
         raise _one("crossings")
 
     def record(self) -> dict[str, Any]:
-        return {"robot": self.dynamics.robot.name, "law": self.controller, "integrator": self.integrator, "dt": self.dt,
-                "duration": self.duration, "samples": self.statuses.size, "status": self.status.name.lower(),
-                "detail": self.detail}  # fmt: skip
+        return {
+            "robot": self.dynamics.robot.name,
+            "law": self.controller,
+            "integrator": self.integrator,
+            "dt": self.dt,
+            "duration": self.duration,
+            "samples": self.statuses.size,
+            "status": self.status.name.lower(),
+            "detail": self.detail,
+        }
 
     def _view(self) -> View:
-        facts = [("control law", self.controller), ("simulated", f"{self.duration:.6g} s by {self.integrator}"),
-                 ("one of them", "runs[i]")]  # fmt: skip
+        facts = [
+            ("control law", self.controller),
+            ("simulated", f"{self.duration:.6g} s by {self.integrator}"),
+            ("one of them", "runs[i]"),
+        ]
         verdict = (f"{self.status.value} {self.detail}".strip(), self.ok)
         return View(f"{self.statuses.size} runs of {self.dynamics.robot.name}", verdict, facts)
 

@@ -70,8 +70,11 @@ def sampled_steps(problem: Problem) -> Outcome:
             memory[k] = z
             status, detail, value = end_of_motion(p, t, x[:n], xd[:n], value if k else None)
             if k % p.hold == 0:
-                q, qd = (seen.measured(x), seen.measured(xd)) if measure is None else (
-                    measure(k, seen.measured(x), seen.measured(xd)))  # fmt: skip
+                q, qd = (
+                    (seen.measured(x), seen.measured(xd))
+                    if measure is None
+                    else (measure(k, seen.measured(x), seen.measured(xd)))
+                )
                 desired = Desired(table.q[k], table.qd[k], table.qdd[k])
                 try:
                     held = p.limited(law(t, q, qd, desired, z), xd)

@@ -46,8 +46,11 @@ class Push:
 
     def __post_init__(self) -> None:
         if len(self.force) != 3 or not self.start < self.end:
-            raise ArmdynError(f"force = {self.force}, start = {self.start}, end = {self.end}", where="Push",
-                              expected="three numbers in N, and an end after the start, s")  # fmt: skip
+            raise ArmdynError(
+                f"force = {self.force}, start = {self.start}, end = {self.end}",
+                where="Push",
+                expected="three numbers in N, and an end after the start, s",
+            )
 
     def at(self, t: float) -> Array:
         """(3,) the force at a time, N."""
@@ -95,18 +98,24 @@ class Plant:
         if self.measure not in MEASURES:
             raise unknown_name("side of the joints", self.measure, MEASURES, where="Plant, measure")
         if not (np.isfinite(self.payload) and self.payload >= 0 and len(self.payload_com) == 3):
-            raise ArmdynError(f"payload = {self.payload}, payload_com = {self.payload_com}", where="Plant",
-                              expected="a mass of at least 0 kg, and three numbers in m")  # fmt: skip
+            raise ArmdynError(
+                f"payload = {self.payload}, payload_com = {self.payload_com}",
+                where="Plant",
+                expected="a mass of at least 0 kg, and three numbers in m",
+            )
 
     @property
     def robot(self) -> Robot:
         """The true robot, with its payload."""
         if not isinstance(self.model, Robot | Dynamics):
             raise ArmdynError(
-                f"the plant is a {type(self.model).__name__}", where="simulate", expected="a Robot or its Dynamics",
-                advice="Plant(robot, parameters=...) makes a batch." if isinstance(self.model, list)
+                f"the plant is a {type(self.model).__name__}",
+                where="simulate",
+                expected="a Robot or its Dynamics",
+                advice="Plant(robot, parameters=...) makes a batch."
+                if isinstance(self.model, list)
                 else "See armdyn.load.",
-            )  # fmt: skip
+            )
         robot = self.model if isinstance(self.model, Robot) else self.model.robot
         return robot.with_payload(self.payload, self.payload_com) if self.payload else robot
 
@@ -118,8 +127,9 @@ class Plant:
 
         def exerted(t: float, q: Array, qd: Array) -> dict[str, Array]:
             own: Any = {} if self.wrench is None else self.wrench(t, q, qd)
-            wrenches = {name: np.array(w, dtype=float) for name, w in
-                        (own if isinstance(own, Mapping) else {TOOL: own}).items()}  # fmt: skip
+            wrenches = {
+                name: np.array(w, dtype=float) for name, w in (own if isinstance(own, Mapping) else {TOOL: own}).items()
+            }
             for push in self.pushes:
                 wrenches.setdefault(push.frame, np.zeros(6))[:3] -= push.at(t)
             return wrenches

@@ -94,8 +94,11 @@ def simulate(
     """
     if isinstance(law, Experiment):
         if not isinstance(plant, Robot) or (reference, duration, q0, qd0, sensors, stop) != (None,) * 6:
-            raise ArmdynError("an experiment together with other arguments", where="simulate",
-                              expected="simulate(robot, experiment): the experiment holds them")  # fmt: skip
+            raise ArmdynError(
+                "an experiment together with other arguments",
+                where="simulate",
+                expected="simulate(robot, experiment): the experiment holds them",
+            )
         from armdyn.simulation.studies import run_experiment  # studies simulate in their turn
 
         run = run_experiment(law, plant, progress)
@@ -173,11 +176,26 @@ def _runs(problem: Problem, many: Samples, begin: float) -> Runs:
     lost = int((found.statuses != Status.FINISHED).sum())
     status, detail = (Status.UNSTABLE, f"{lost} of {many.total} samples") if lost else (Status.FINISHED, "")
     return Runs(
-        t=p.times[::keep], q=q, qd=qd, tau=found.tau, desired=desired, error=error, memory=found.memory,
-        status=status, detail=detail, plants=p.plants, integrator=p.method.name, dt=p.dt, law=p.law, compiled=True,
-        seconds=time.perf_counter() - begin, motors=motors, statuses=found.statuses, ends=found.ends,
+        t=p.times[::keep],
+        q=q,
+        qd=qd,
+        tau=found.tau,
+        desired=desired,
+        error=error,
+        memory=found.memory,
+        status=status,
+        detail=detail,
+        plants=p.plants,
+        integrator=p.method.name,
+        dt=p.dt,
+        law=p.law,
+        compiled=True,
+        seconds=time.perf_counter() - begin,
+        motors=motors,
+        statuses=found.statuses,
+        ends=found.ends,
         parameters=many.parameters,
-    )  # fmt: skip
+    )
 
 
 def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float, notes: tuple[str, ...]) -> Run:
@@ -199,10 +217,24 @@ def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float, note
         array.flags.writeable = False
     plants = tuple((start, dyn) for start, dyn in problem.plants if start < len(t))
     return Run(
-        t=t, q=outcome.q, qd=outcome.qd, tau=outcome.tau, desired=desired, error=error, memory=outcome.memory,
-        status=outcome.status, detail=outcome.detail, plants=plants, integrator=problem.method.name, dt=problem.dt,
-        law=law, compiled=in_code, seconds=seconds, motors=motors, notes=notes,
-    )  # fmt: skip
+        t=t,
+        q=outcome.q,
+        qd=outcome.qd,
+        tau=outcome.tau,
+        desired=desired,
+        error=error,
+        memory=outcome.memory,
+        status=outcome.status,
+        detail=outcome.detail,
+        plants=plants,
+        integrator=problem.method.name,
+        dt=problem.dt,
+        law=law,
+        compiled=in_code,
+        seconds=seconds,
+        motors=motors,
+        notes=notes,
+    )
 
 
 def _notes(robot: Robot, law: Law) -> tuple[str, ...]:

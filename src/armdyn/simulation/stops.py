@@ -40,8 +40,11 @@ class Stops:
 
     def __post_init__(self) -> None:
         if not (self.time_constant > 0 and self.damping_ratio >= 0):
-            raise ArmdynError(f"time_constant = {self.time_constant}, damping_ratio = {self.damping_ratio}",
-                              where="Stops", expected="a positive time in s, and a ratio >= 0")  # fmt: skip
+            raise ArmdynError(
+                f"time_constant = {self.time_constant}, damping_ratio = {self.damping_ratio}",
+                where="Stops",
+                expected="a positive time in s, and a ratio >= 0",
+            )
 
     def on(self, dyn: Dynamics) -> StopForces:
         """The stops of a plant."""

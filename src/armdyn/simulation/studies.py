@@ -65,9 +65,15 @@ def run_experiment(experiment: Experiment, robot: Robot, progress: Progress | No
 
 @takes(*CLOSED, *TREE)
 def imperfect_models(
-    plant: Dynamics | Robot | Plant, law: Law, reference: Any, duration: float | None = None, *,
-    leave_out: Iterable[str] = PARTS, masses: float | None = 1.2, **settings: Any,
-) -> dict[str, Run]:  # fmt: skip
+    plant: Dynamics | Robot | Plant,
+    law: Law,
+    reference: Any,
+    duration: float | None = None,
+    *,
+    leave_out: Iterable[str] = PARTS,
+    masses: float | None = 1.2,
+    **settings: Any,
+) -> dict[str, Run]:
     """Computed torque with the full model, without each of its terms, and with wrong masses. El Baji fig. 10
 
     Args:
@@ -83,8 +89,11 @@ def imperfect_models(
     Returns: runs by name, "full model" first.
     """
     if not isinstance(law, ComputedTorque):
-        raise NotApplicable(f"the law {type(law).__name__}", where="imperfect_models",
-                            expected="computed torque: only its model has terms to leave out")  # fmt: skip
+        raise NotApplicable(
+            f"the law {type(law).__name__}",
+            where="imperfect_models",
+            expected="computed torque: only its model has terms to leave out",
+        )
     body = plant if isinstance(plant, Plant) else Plant(plant)
     if body.stiction is None:  # the full model shall cancel friction
         body = replace(body, stiction=False)
@@ -157,8 +166,15 @@ class MonteCarlo(Result):
 
     def record(self) -> dict[str, Any]:
         known = {} if self.lost.all() else {name: self.quantiles(name).tolist() for name in STATISTICS}
-        return {"law": self.controller, "samples": self.samples, "lost": int(self.lost.sum()), "joints": self.joints,
-                "spread": dict(self.spread), "quantiles": QUANTILES, **known}  # fmt: skip
+        return {
+            "law": self.controller,
+            "samples": self.samples,
+            "lost": int(self.lost.sum()),
+            "joints": self.joints,
+            "spread": dict(self.spread),
+            "quantiles": QUANTILES,
+            **known,
+        }
 
     def _view(self) -> View:
         lost = int(self.lost.sum())
@@ -172,10 +188,20 @@ STATISTICS = ("largest_error", "rms_error", "largest_torque")
 
 @takes(*TREE)
 def monte_carlo(
-    plant: Dynamics | Robot | Plant, law: Law, reference: Any, duration: float | None = None, *, samples: int = 200,
-    mass: float = 0.1, com: float = 0.02, friction: float = 0.3, after: float = 0.0, seed: int = 0,
-    progress: Progress | None = None, **settings: Any,
-) -> MonteCarlo:  # fmt: skip
+    plant: Dynamics | Robot | Plant,
+    law: Law,
+    reference: Any,
+    duration: float | None = None,
+    *,
+    samples: int = 200,
+    mass: float = 0.1,
+    com: float = 0.02,
+    friction: float = 0.3,
+    after: float = 0.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> MonteCarlo:
     """Simulate arms whose links differ from the plant's, all side by side in one kernel where that is possible.
 
     Each sample draws, link by link, a factor on mass and inertia (log-normal), a shift of the centre of mass (normal)
@@ -199,9 +225,10 @@ def monte_carlo(
         raise NotApplicable(f"the law {type(law).__name__}", where="monte_carlo", expected="a law in the joint space")
     if samples < 1 or min(mass, com, friction) < 0:
         raise ArmdynError(
-            f"samples = {samples}, mass = {mass}, com = {com}, friction = {friction}", where="monte_carlo",
+            f"samples = {samples}, mass = {mass}, com = {com}, friction = {friction}",
+            where="monte_carlo",
             expected="at least one sample, and standard deviations >= 0",
-        )  # fmt: skip
+        )
     body = plant if isinstance(plant, Plant) else Plant(plant)
     nominal, varied = true_arm(body)
     if varied:

@@ -32,8 +32,10 @@ def compile_seconds(robot: Robot, functions: Sequence[str]) -> dict[str, float]:
     done = subprocess.run(command, input=pickle.dumps(robot), capture_output=True, check=False)
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
-        raise ArmdynError(f"compiling in a fresh interpreter failed: {lines[-1] if lines else 'no message'}",
-                          where=f"robot {robot.name!r}")  # fmt: skip
+        raise ArmdynError(
+            f"compiling in a fresh interpreter failed: {lines[-1] if lines else 'no message'}",
+            where=f"robot {robot.name!r}",
+        )
     found: dict[str, float] = json.loads(done.stdout)
     return found
 

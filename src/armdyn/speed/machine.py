@@ -16,8 +16,13 @@ def facts() -> dict[str, str]:
     """Names and values in the order in which they are printed."""
     from armdyn import __version__
 
-    found = {"processor": _processor(), "vectors": _features(), "system": f"{platform.system()} {platform.machine()}",
-             "python": platform.python_version(), "armdyn": __version__}  # fmt: skip
+    found = {
+        "processor": _processor(),
+        "vectors": _features(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "armdyn": __version__,
+    }
     for package in PACKAGES:
         try:
             found[package] = metadata.version(package)

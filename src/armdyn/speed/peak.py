@@ -101,27 +101,29 @@ def _assembly(lanes: int) -> str:
             last = f"%x{k}" if step == 0 else f"%y{k}_{step - 1}"
             steps.append(f"  %y{k}_{step} = call {kind} @llvm.fmuladd.v{lanes}f64({kind} {last}, {kind} %a, {kind} %b)")
     sums = [f"  %s{k} = fadd {kind} {f'%s{k - 1}' if k else '%start'}, %y{k}_{UNROLLED - 1}" for k in chains]
-    return "\n".join([
-        f"declare {kind} @llvm.fmuladd.v{lanes}f64({kind}, {kind}, {kind})",
-        "define double @peak(i64 %passes) {",
-        "entry:",
-        "  %number = sitofp i64 %passes to double",
-        "  %small = fdiv double 1.0, %number",
-        f"  %start = insertelement {kind} zeroinitializer, double %small, i32 0",
-        f"  %one = insertelement {kind} zeroinitializer, double 0.5, i32 0",
-        f"  %a = fadd {kind} %one, %start",
-        f"  %b = fsub {kind} %one, %start",
-        "  br label %again",
-        "again:",
-        "  %i = phi i64 [ 0, %entry ], [ %next, %again ]",
-        *phis,
-        *steps,
-        "  %next = add i64 %i, 1",
-        "  %more = icmp slt i64 %next, %passes",
-        "  br i1 %more, label %again, label %done",
-        "done:",
-        *sums,
-        f"  %result = extractelement {kind} %s{CHAINS - 1}, i32 0",
-        "  ret double %result",
-        "}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"declare {kind} @llvm.fmuladd.v{lanes}f64({kind}, {kind}, {kind})",
+            "define double @peak(i64 %passes) {",
+            "entry:",
+            "  %number = sitofp i64 %passes to double",
+            "  %small = fdiv double 1.0, %number",
+            f"  %start = insertelement {kind} zeroinitializer, double %small, i32 0",
+            f"  %one = insertelement {kind} zeroinitializer, double 0.5, i32 0",
+            f"  %a = fadd {kind} %one, %start",
+            f"  %b = fsub {kind} %one, %start",
+            "  br label %again",
+            "again:",
+            "  %i = phi i64 [ 0, %entry ], [ %next, %again ]",
+            *phis,
+            *steps,
+            "  %next = add i64 %i, 1",
+            "  %more = icmp slt i64 %next, %passes",
+            "  br i1 %more, label %again, label %done",
+            "done:",
+            *sums,
+            f"  %result = extractelement {kind} %s{CHAINS - 1}, i32 0",
+            "  ret double %result",
+            "}",
+        ]
+    )

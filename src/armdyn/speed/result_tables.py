@@ -59,8 +59,10 @@ def _label(function: FunctionResult, engine: str) -> str:
     labels = list(dict.fromkeys(timing.label for timing in function.timings if timing.engine == engine))
     first = labels[0]
     module = first.partition(".")[0] + "."
-    rest = [label.removeprefix(first) if label.startswith((f"{first}.", f"{first},")) else label.removeprefix(module)
-            for label in labels[1:]]  # fmt: skip
+    rest = [
+        label.removeprefix(first) if label.startswith((f"{first}.", f"{first},")) else label.removeprefix(module)
+        for label in labels[1:]
+    ]
     return ", ".join([first, *(label.removeprefix(", ") for label in rest)])
 
 
@@ -83,23 +85,31 @@ def work(robot: RobotResult, report: Report) -> Section:
         kernels = [function.timing(OWN, "kernel", size) for size in used]
         shares = [function.share(peak, size) for size in used]
         counted = function.share(peak, used[-1], sincos=True) if used else None
-        rows.append((
-            function.name.replace("inverse_dynamics_", "").replace("_", " "),
-            f"{function.operations.multiplications} / {function.operations.additions}", str(function.angles),
-            *(f"{1e9 * kernel.seconds:.1f}" if kernel else "" for kernel in kernels),
-            *("" if share is None else f"{100 * share:.0f}" for share in shares),
-            "" if counted is None else f"{100 * counted:.0f}",
-            "" if not used else f"{100 * (function.written(bandwidth, used[-1]) or 0):.0f}",
-            f"{1e3 * function.cold:.0f}", f"{1e3 * function.warm:.1f}",
-        ))  # fmt: skip
-    return Section(f"{robot.name}: operations, share of the peak, compile times", tuple(columns), tuple(rows),
-                   robot.compiled or "")  # fmt: skip
+        rows.append(
+            (
+                function.name.replace("inverse_dynamics_", "").replace("_", " "),
+                f"{function.operations.multiplications} / {function.operations.additions}",
+                str(function.angles),
+                *(f"{1e9 * kernel.seconds:.1f}" if kernel else "" for kernel in kernels),
+                *("" if share is None else f"{100 * share:.0f}" for share in shares),
+                "" if counted is None else f"{100 * counted:.0f}",
+                "" if not used else f"{100 * (function.written(bandwidth, used[-1]) or 0):.0f}",
+                f"{1e3 * function.cold:.0f}",
+                f"{1e3 * function.warm:.1f}",
+            )
+        )
+    return Section(
+        f"{robot.name}: operations, share of the peak, compile times", tuple(columns), tuple(rows), robot.compiled or ""
+    )
 
 
 def view(report: Report) -> View:
     """All figures of a run."""
-    facts = [*report.machine.items(), ("FMA peak of the core", f"{report.peak / 1e9:.1f} GFLOP/s"),
-             ("memory written by the core", f"{report.bandwidth / 1e9:.1f} GB/s")]  # fmt: skip
+    facts = [
+        *report.machine.items(),
+        ("FMA peak of the core", f"{report.peak / 1e9:.1f} GFLOP/s"),
+        ("memory written by the core", f"{report.bandwidth / 1e9:.1f} GB/s"),
+    ]
     sections = [table for robot in report.robots for table in (calls(robot), work(robot, report))]
     notes = ["Quick run: few repetitions, rough figures."] if report.quick else []
     notes += [*remarks(report), *(f"{name}: {note}" for name, note in NOTES.items())]
@@ -126,8 +136,10 @@ def remarks(report: Report) -> Iterator[str]:
                 samples = f"{function.sizes[-1]:,} samples"
                 yield f"{robot.name}: the large batch of {function.name.replace('_', ' ')} has {samples} (memory)."
     for found in report.disagreements:
-        yield (f"{found.robot}, {found.function.replace('_', ' ')}: {found.call} differs from armdyn by "
-               f"{found.difference:.1e} of the largest entry and is not timed.")  # fmt: skip
+        yield (
+            f"{found.robot}, {found.function.replace('_', ' ')}: {found.call} differs from armdyn by "
+            f"{found.difference:.1e} of the largest entry and is not timed."
+        )
 
 
 def _sizes(robot: RobotResult) -> tuple[int, ...]:

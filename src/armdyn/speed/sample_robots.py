@@ -17,8 +17,21 @@ from armdyn.robot.links import Link
 from armdyn.robot.random import random_robot
 from armdyn.typing import Array
 
-DEFAULT = ("ur5", "rx90", "panda", "chain7", "chain20", "chain30", "chain50", "chain100", "chain200", "quadruped",
-           "quadruped+free", "talos", "talos+free")  # fmt: skip
+DEFAULT = (
+    "ur5",
+    "rx90",
+    "panda",
+    "chain7",
+    "chain20",
+    "chain30",
+    "chain50",
+    "chain100",
+    "chain200",
+    "quadruped",
+    "quadruped+free",
+    "talos",
+    "talos+free",
+)
 MOST_JOINTS = 200
 WHEEL = {"quadruped": "anymal_b_simple_description/robots/anymal.urdf", "talos": "talos_data/robots/talos_full_v2.urdf"}
 """Robots with branches, in the wheel example-robot-data."""

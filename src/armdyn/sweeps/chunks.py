@@ -43,8 +43,11 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise FileError("not written by a sweep", where=str(mark), advice="Give another folder.") from None
         if known != self.plan.fingerprint:
-            raise FileError("holds the results of another sweep", where=str(self.folder),
-                            advice="Give another folder, or delete this one.")  # fmt: skip
+            raise FileError(
+                "holds the results of another sweep",
+                where=str(self.folder),
+                advice="Give another folder, or delete this one.",
+            )
 
     def file(self, number: int) -> Path:
         return self.folder / f"chunk_{number:06d}.sealed"

@@ -110,14 +110,15 @@ MEASURES: dict[str, SweepMeasure] = {
     "peak_torque": SweepMeasure("largest torque of the motion", "N m or N", _peak, by_joint=True),
     "rms_torque": SweepMeasure("rms torque of the motion", "N m or N", _rms, by_joint=True),
     "bearing_force": SweepMeasure("largest radial force of the bearing", "N", _bearing("radial_force"), by_joint=True),
-    "bearing_moment": SweepMeasure("largest tilting moment of the bearing", "N m", _bearing("tilting_moment"),
-                                   by_joint=True),
+    "bearing_moment": SweepMeasure(
+        "largest tilting moment of the bearing", "N m", _bearing("tilting_moment"), by_joint=True
+    ),
     "mean_power": SweepMeasure("mean mechanical power of the motion", "W", _mean_power),
     "holding_torque": SweepMeasure("largest gravity torque", "N m or N", _holding, by_joint=True),
     "inertia": SweepMeasure("largest inertia seen by the joint", "kg m^2 or kg", _inertia, by_joint=True),
     "reach": SweepMeasure("largest distance of the tool from the base", "m", lambda r, b: np.atleast_1d(reach(r))),
     "manipulability": SweepMeasure("mean manipulability of the tool's position", "", _manipulability),
     "mass": SweepMeasure("moving mass", "kg", _mass),
-}  # fmt: skip
+}
 """By the names that `sweep` accepts."""
 DEFAULT = ("peak_torque", "holding_torque", "reach")

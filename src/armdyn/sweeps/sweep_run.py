@@ -60,8 +60,10 @@ class Sweep(Result):
 
     def __getitem__(self, name: str) -> Array:
         """(N,) a parameter or a result by name."""
-        columns = {**dict(zip(self.names, self.points.T, strict=True)),
-                   **dict(zip(self.labels, self.results.T, strict=True))}  # fmt: skip
+        columns = {
+            **dict(zip(self.names, self.points.T, strict=True)),
+            **dict(zip(self.labels, self.results.T, strict=True)),
+        }
         if name not in columns:
             raise unknown_name("column", name, columns, where="sweep")
         return np.asarray(columns[name])
@@ -97,10 +99,12 @@ class Sweep(Result):
             "robot": self.robot,
             "parameters": dict(zip(self.names, self.points.T.tolist(), strict=True)),
             "results": dict(zip(self.labels, self.results.T.tolist(), strict=True)),
-            "influence": {name: dict(zip(self.labels, row, strict=True))
-                          for name, row in zip(self.names, self.influence().tolist(), strict=True)},
+            "influence": {
+                name: dict(zip(self.labels, row, strict=True))
+                for name, row in zip(self.names, self.influence().tolist(), strict=True)
+            },
             "chunks_read": self.taken,
-        }  # fmt: skip
+        }
 
     def _view(self) -> View:
         heads = ("measured", "smallest", "at", "median", "largest", "at", *(f"with {name}" for name in self.names))

@@ -57,9 +57,11 @@ def _in_processes(plan: SweepJob, missing: Sequence[int], processes: int) -> Chu
         except BrokenProcessPool:
             failures = 0 if done else failures + 1
             if failures == ATTEMPTS:
-                raise ArmdynError("the worker processes end before they finish a chunk", where="sweep, scheduler",
-                                  advice=f"There may be too little memory: use fewer processes. {_AGAIN}",
-                                  ) from None  # fmt: skip
+                raise ArmdynError(
+                    "the worker processes end before they finish a chunk",
+                    where="sweep, scheduler",
+                    advice=f"There may be too little memory: use fewer processes. {_AGAIN}",
+                ) from None
         left = [number for number in left if number not in done]
 
 
@@ -112,17 +114,20 @@ def _on_cluster(plan: SweepJob, missing: Sequence[int], address: str) -> Chunks:
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
-        raise MissingExtra("Dask is not installed", where="sweep, scheduler",
-                           advice="pip install 'armdyn[sweep]'") from None  # fmt: skip
+        raise MissingExtra(
+            "Dask is not installed", where="sweep, scheduler", advice="pip install 'armdyn[sweep]'"
+        ) from None
     import asyncio
 
     lost = (OSError, ValueError, TypeError, CancelledError, asyncio.CancelledError, distributed.KilledWorker)
     try:
         client = distributed.Client(address)
     except lost as error:
-        raise ArmdynError(f"no Dask scheduler can be reached ({error})", where=f"sweep, scheduler {address!r}",
-                          expected="an address such as tcp://host:8786, or a number of processes",
-                          ) from None  # fmt: skip
+        raise ArmdynError(
+            f"no Dask scheduler can be reached ({error})",
+            where=f"sweep, scheduler {address!r}",
+            expected="an address such as tcp://host:8786, or a number of processes",
+        ) from None
     with client:
         try:
             # A task carries its own variants: data scattered to workers would be lost with one of them.
@@ -132,8 +137,9 @@ def _on_cluster(plan: SweepJob, missing: Sequence[int], address: str) -> Chunks:
             for future in distributed.as_completed(list(futures)):
                 yield futures[future], future.result()
         except lost as error:
-            raise ArmdynError(f"the cluster was lost ({type(error).__name__})", where=f"sweep, scheduler {address!r}",
-                              advice=_AGAIN) from None  # fmt: skip
+            raise ArmdynError(
+                f"the cluster was lost ({type(error).__name__})", where=f"sweep, scheduler {address!r}", advice=_AGAIN
+            ) from None
 
 
 __all__ = ["computed_chunks"]

@@ -94,8 +94,10 @@ def _overview(made: Reproduction) -> str:
         for result in made.results
     )
     heads = "".join(f"<th>{head}</th>" for head in ("item", "what", "verdict", "errata"))
-    return (f'<div class="scroll"><table class="verdicts"><thead><tr>{heads}</tr></thead>\n'
-            f"<tbody>{rows}</tbody></table></div>")  # fmt: skip
+    return (
+        f'<div class="scroll"><table class="verdicts"><thead><tr>{heads}</tr></thead>\n'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
 
 
 def _tags(outcome: Outcome) -> str:
@@ -142,5 +144,7 @@ def _erratum(erratum: Erratum, made: Reproduction) -> str:
     check = made.evidence.get(erratum.tag)
     if check is not None:
         pairs.append(("evidence", f"{check.what}: {check.figure}"))
-    return (f'<div class="erratum" id="{erratum.tag}"><strong>{erratum.tag}</strong> {escape(erratum.place)} '
-            f'<span class="remark">{erratum.kind}</span>{html.definitions(pairs)}</div>')  # fmt: skip
+    return (
+        f'<div class="erratum" id="{erratum.tag}"><strong>{erratum.tag}</strong> {escape(erratum.place)} '
+        f'<span class="remark">{erratum.kind}</span>{html.definitions(pairs)}</div>'
+    )

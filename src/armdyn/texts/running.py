@@ -57,17 +57,33 @@ class Reproduction(Result):
 
     def _view(self) -> View:
         rows = tuple(
-            (each.item.key, each.item.title, each.verdict, each.outcome.agreement,
-             " ".join(dict.fromkeys(slip.tag for slip in each.outcome.slips)))
+            (
+                each.item.key,
+                each.item.title,
+                each.verdict,
+                each.outcome.agreement,
+                " ".join(dict.fromkeys(slip.tag for slip in each.outcome.slips)),
+            )
             for each in self.results
-        )  # fmt: skip
-        columns = (Column("item"), Column("what", folds=True), Column("verdict"), Column("agree"),
-                   Column("errata", folds=True))  # fmt: skip
+        )
+        columns = (
+            Column("item"),
+            Column("what", folds=True),
+            Column("verdict"),
+            Column("agree"),
+            Column("errata", folds=True),
+        )
         notes = [f"{each.item.key}: {each.outcome.sentence}" for each in self.unexplained]
-        notes += [f"{each.item.key}, not confirmed: {each.outcome.sentence}" for each in self.results
-                  if each.verdict == "not confirmed"]  # fmt: skip
-        notes += [f"No evidence for {tag}: {check.what}: {check.figure}" for tag, check in self.evidence.items()
-                  if not check.holds]  # fmt: skip
+        notes += [
+            f"{each.item.key}, not confirmed: {each.outcome.sentence}"
+            for each in self.results
+            if each.verdict == "not confirmed"
+        ]
+        notes += [
+            f"No evidence for {tag}: {check.what}: {check.figure}"
+            for tag, check in self.evidence.items()
+            if not check.holds
+        ]
         counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(self.counts.items()))
         title = f"Source texts reproduced: {', '.join(self.sources)}"
         verdict = (f"{len(self.results)} items: {counts}", self.ok)
@@ -76,16 +92,26 @@ class Reproduction(Result):
     def record(self) -> dict[str, Any]:
         """Verdict, sentence and errata of every item, and the evidence for the errata."""
         items = [
-            {"item": each.item.key, "title": each.item.title, "verdict": each.verdict,
-             "agree": each.outcome.agreement, "sentence": each.outcome.sentence,
-             "errata": list(dict.fromkeys(slip.tag for slip in each.outcome.slips))}
+            {
+                "item": each.item.key,
+                "title": each.item.title,
+                "verdict": each.verdict,
+                "agree": each.outcome.agreement,
+                "sentence": each.outcome.sentence,
+                "errata": list(dict.fromkeys(slip.tag for slip in each.outcome.slips)),
+            }
             for each in self.results
-        ]  # fmt: skip
+        ]
         evidence = {
             tag: {"what": c.what, "holds": bool(c.holds), "figure": c.figure} for tag, c in self.evidence.items()
         }
-        return {"sources": list(self.sources), "ok": self.ok, "counts": dict(self.counts), "items": items,
-                "evidence": evidence}  # fmt: skip
+        return {
+            "sources": list(self.sources),
+            "ok": self.ok,
+            "counts": dict(self.counts),
+            "items": items,
+            "evidence": evidence,
+        }
 
     def save(self, path: str | Path) -> Path:
         """Write the page: every item with its verdict, table and figure."""

@@ -106,20 +106,28 @@ def in_sequence(parts: Sequence[TaskTrajectory], gap: float) -> TaskTrajectory:
     parts: each starts at the pose where the one before it ends. gap: largest jump, m or entry of a rotation matrix.
     """
     if len({part.rotation is None for part in parts}) > 1:
-        raise ArmdynError("some parts have an orientation and others leave it free", where="concatenate",
-                          expected="poses in all parts, or positions in all")  # fmt: skip
+        raise ArmdynError(
+            "some parts have an orientation and others leave it free",
+            where="concatenate",
+            expected="poses in all parts, or positions in all",
+        )
     for k, (first, second) in enumerate(pairwise(parts), 1):
         jump = float(np.abs(second.pose(0.0) - first.pose(first.duration)).max())
         if jump > gap:
-            raise ArmdynError(f"the pose jumps by {jump:.3g} between parts {k} and {k + 1}", where="concatenate",
-                              expected="each part to start where the one before it ends",
-                              advice="Insert a `line` between them.")  # fmt: skip
+            raise ArmdynError(
+                f"the pose jumps by {jump:.3g} between parts {k} and {k + 1}",
+                where="concatenate",
+                expected="each part to start where the one before it ends",
+                advice="Insert a `line` between them.",
+            )
     starts = np.cumsum([0.0, *(part.duration for part in parts)])
 
     def at(t: Array, functions: Sequence[Callable[[Array], Any]]) -> list[Array]:
         piece = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, len(parts) - 1)
-        every = [function(np.clip(t - start, 0, part.duration))
-                 for function, start, part in zip(functions, starts, parts, strict=False)]  # fmt: skip
+        every = [
+            function(np.clip(t - start, 0, part.duration))
+            for function, start, part in zip(functions, starts, parts, strict=False)
+        ]
         rows = np.indices(piece.shape)
         return [np.stack([np.asarray(each[i]) for each in every])[(piece, *rows)] for i in range(3)]
 

@@ -176,9 +176,12 @@ def concatenate(*parts: Any) -> Any:
         return in_sequence(parts, GAP)
     if not all(isinstance(part, Trajectory) for part in parts):
         kinds = ", ".join(type(part).__name__ for part in parts)
-        raise ArmdynError(f"cannot put {kinds} one after the other", where="concatenate",
-                          expected="motions of joints only, or motions of a frame only",
-                          advice="`follow` turns the motion of a frame into one of joints.")  # fmt: skip
+        raise ArmdynError(
+            f"cannot put {kinds} one after the other",
+            where="concatenate",
+            expected="motions of joints only, or motions of a frame only",
+            advice="`follow` turns the motion of a frame into one of joints.",
+        )
     for k, (first, second) in enumerate(pairwise(parts)):
         if first.n != second.n:
             raise ShapeError(f"part {k + 1} moves {first.n} joints, the next {second.n}", expected="the same joints")

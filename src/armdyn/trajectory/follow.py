@@ -171,8 +171,9 @@ def _first(robot: Robot, task: TaskTrajectory, q0: Any, frame: str, rows: str | 
     if q0 is None:
         return inverse_kinematics(robot, pose, frame=frame, rows=rows, limits=limits).q
     given = joint_vector("q0", q0, robot.n)
-    result = inverse_kinematics(robot, pose, given, frame=frame, rows=rows, limits=False, method="numeric", starts=1,
-                                throw=False)  # fmt: skip
+    result = inverse_kinematics(
+        robot, pose, given, frame=frame, rows=rows, limits=False, method="numeric", starts=1, throw=False
+    )
     if not result.reached or np.abs(result.q - given).max() > 0.5:
         raise ShapeError(
             f"the path does not start where q0 puts the {frame} frame",

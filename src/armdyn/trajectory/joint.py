@@ -73,8 +73,11 @@ def point_to_point(
     end = joint_vector("q1", q1, start.size)
     farthest = max(map(abs, (*start.tolist(), *end.tolist())))
     if farthest > FARTHEST:
-        raise ArmdynError(f"a position of {farthest:.6g} rad or m", where="point_to_point",
-                          expected=f"at most {FARTHEST:.0e}: beyond, numbers do not resolve a micrometre")  # fmt: skip
+        raise ArmdynError(
+            f"a position of {farthest:.6g} rad or m",
+            where="point_to_point",
+            expected=f"at most {FARTHEST:.0e}: beyond, numbers do not resolve a micrometre",
+        )
     if any(x is not None for x in (qd0, qd1, qdd0, qdd1)):
         return _between(law, start, end, (qd0, qd1), (qdd0, qdd1), (v_max, a_max, j_max), duration)
     D = end - start
@@ -141,8 +144,10 @@ def _of_limited_jerk(law: Profile) -> Profile:
         return SMOOTH_TRAPEZOID
     if law.continuous < 2:
         bounded = [name for name, profile in PROFILES.items() if profile.continuous >= 2]
-        raise NotApplicable(f"limited jerk with profile {law.name!r}, whose acceleration jumps",
-                            expected=f"trapezoid, {', '.join(bounded)}")  # fmt: skip
+        raise NotApplicable(
+            f"limited jerk with profile {law.name!r}, whose acceleration jumps",
+            expected=f"trapezoid, {', '.join(bounded)}",
+        )
     return law
 
 

@@ -171,8 +171,9 @@ def trapezoidal_acceleration(name: str, share: str) -> Ramped:
     except ValueError:
         part = math.nan
     if not 0 < part <= 0.5:
-        raise ArmdynError(f"{share!r} as the share of a ramp", where=f"profile {name!r}",
-                          expected="a number over 0, at most 0.5")  # fmt: skip
+        raise ArmdynError(
+            f"{share!r} as the share of a ramp", where=f"profile {name!r}", expected="a number over 0, at most 0.5"
+        )
     return Ramped(name, 2, _trapezoidal_ramp(part), 1 / (1 - part))
 
 

@@ -187,10 +187,15 @@ class Trajectory(Shown, ABC):
             Column("largest acceleration"),
         )
         rows = rows_of(
-            (j + 1, f"{q[0, j]:.4g}", f"{q[-1, j]:.4g}", f"{abs(rates[:, j]).max():.4g}",
-             f"{abs(accelerations[:, j]).max():.4g}")
+            (
+                j + 1,
+                f"{q[0, j]:.4g}",
+                f"{q[-1, j]:.4g}",
+                f"{abs(rates[:, j]).max():.4g}",
+                f"{abs(accelerations[:, j]).max():.4g}",
+            )
             for j in range(self.n)
-        )  # fmt: skip
+        )
         facts = [("kind", type(self).__name__), ("to draw it", ".plot()")]
         note = "rad or m, per s, per s^2; from 501 samples"
         return View(f"Motion of {self.duration:.6g} s", None, facts, sections=(Section("Joints", columns, rows, note),))

@@ -50,8 +50,12 @@ def via_points(
         qdd1:   (n,) final acceleration of quintic, with `times` (default: 0).
     """
     if not isinstance(kind, str):
-        raise ArmdynError(f"{type(kind).__name__} as the kind of a motion", where="via_points",
-                          expected=", ".join(KINDS), advice="Give times by their name: times=[...].")  # fmt: skip
+        raise ArmdynError(
+            f"{type(kind).__name__} as the kind of a motion",
+            where="via_points",
+            expected=", ".join(KINDS),
+            advice="Give times by their name: times=[...].",
+        )
     if kind not in KINDS:
         raise unknown_name("kind of motion", kind, KINDS)
     q = np.asarray(points, dtype=float)
@@ -67,8 +71,9 @@ def via_points(
         if times is not None:
             raise NotApplicable("times with blends", expected="v_max and a_max, which set the time")
         return _blends(q, k_v, k_a)
-    ends = [joint_vector(name, x, n) for name, x in zip(("qd0", "qd1", "qdd0", "qdd1"), (qd0, qd1, qdd0, qdd1),
-                                                        strict=True)]  # fmt: skip
+    ends = [
+        joint_vector(name, x, n) for name, x in zip(("qd0", "qd1", "qdd0", "qdd1"), (qd0, qd1, qdd0, qdd1), strict=True)
+    ]
     if times is not None:
         motion = _spline(_checked_times(times, len(q)), q, kind, ends)
         _check_limits(motion, k_v, k_a)

@@ -70,8 +70,11 @@ class PoseSequence:
         """r_i/T_i and its two derivatives, (..., m) each."""
         x = t[..., None] - self.passed
         s = np.clip((x + self.tau) / (2 * self.tau), 0.0, 1.0)
-        ramps = (self.tau * (2 - s) * s**3 + np.maximum(x - self.tau, 0.0),  # [VP-1]
-                 (3 - 2 * s) * s**2, 3 * s * (1 - s) / self.tau)  # fmt: skip
+        ramps = (
+            self.tau * (2 - s) * s**3 + np.maximum(x - self.tau, 0.0),  # [VP-1]
+            (3 - 2 * s) * s**2,
+            3 * s * (1 - s) / self.tau,
+        )
         r, rd, rdd = ((ramp[..., :-1] - ramp[..., 1:]) / self.T for ramp in ramps)  # [VP-2]
         return r, rd, rdd
 
@@ -121,8 +124,12 @@ def via_poses(
     if not 0 < blend <= 1:
         raise ArmdynError(f"blend = {blend}", where="via_poses", expected="a share over 0, at most 1")
     if corner is not None and not corner > 0:
-        raise ArmdynError(f"corner = {corner}", where="via_poses", expected="a positive distance, m",
-                          advice="To stop at every pose, join motions with concatenate(line(...), ...).")  # fmt: skip
+        raise ArmdynError(
+            f"corner = {corner}",
+            where="via_poses",
+            expected="a positive distance, m",
+            advice="To stop at every pose, join motions with concatenate(line(...), ...).",
+        )
     p0, R0, steps, turns = _segments(poses)
     limits = [timing.get("v_max"), timing.get("a_max"), timing.get("w_max"), timing.get("wd_max")]
     v_max, a_max, w_max, wd_max = map(_limit, ("v_max", "a_max", "w_max", "wd_max"), limits)
@@ -139,8 +146,11 @@ def via_poses(
     if duration is not None:
         limited = any(limit is not None for limit in limits)
         if limited and course.duration > duration * (1 + 1e-9):
-            raise ArmdynError(f"a duration of {duration:.6g} s exceeds the limits", where="via_poses",
-                              expected=f"at least {course.duration:.6g} s")  # fmt: skip
+            raise ArmdynError(
+                f"a duration of {duration:.6g} s exceeds the limits",
+                where="via_poses",
+                expected=f"at least {course.duration:.6g} s",
+            )
         course = _slowed(course, duration / course.duration)
     turn = None if R0 is None else course.rotation
     return TaskTrajectory(course.duration, course.position, turn, course.breaks)
@@ -150,8 +160,11 @@ def _segments(poses: Sequence[Any]) -> tuple[Array, Array | None, Array, Array]:
     """Start (p, R), and the steps and turns from pose to pose."""
     given = [position_and_rotation(pose) for pose in poses]
     if len(given) < 2 or len({R is None for _, R in given}) > 1:
-        raise ShapeError(f"{len(given)} poses and positions", where="via_poses",
-                         expected="at least two poses (4, 4), or at least two positions (3,)")  # fmt: skip
+        raise ShapeError(
+            f"{len(given)} poses and positions",
+            where="via_poses",
+            expected="at least two poses (4, 4), or at least two positions (3,)",
+        )
     positions = np.array([p for p, _ in given])
     steps, turns = np.diff(positions, axis=0), np.zeros((len(given) - 1, 3))
     rotations = [R for _, R in given if R is not None]
@@ -175,16 +188,18 @@ def _shortest_times(steps: Array, turns: Array, v_max: float, w_max: float, dura
     lengths, angles = np.linalg.norm(steps, axis=1), np.linalg.norm(turns, axis=1)
     if np.isinf(v_max) and np.isinf(w_max):
         if duration is None or not duration > 0:
-            raise ArmdynError(f"duration = {duration} and no velocity limit", where="via_poses",
-                              expected="v_max or w_max, or a positive duration, s")  # fmt: skip
+            raise ArmdynError(
+                f"duration = {duration} and no velocity limit",
+                where="via_poses",
+                expected="v_max or w_max, or a positive duration, s",
+            )
         shares = [x / x.sum() for x in (lengths, angles) if x.any()]
         return np.asarray(duration * np.max(shares, axis=0))
     T = np.maximum(lengths / v_max, angles / w_max)
     if not T.all():
         k = int(T.argmin()) + 1
         missing = "w_max" if np.isinf(w_max) else "v_max"
-        raise ArmdynError(f"no limit for the motion between poses {k} and {k + 1}", where="via_poses",
-                          expected=missing)  # fmt: skip
+        raise ArmdynError(f"no limit for the motion between poses {k} and {k + 1}", where="via_poses", expected=missing)
     return np.asarray(T)
 
 

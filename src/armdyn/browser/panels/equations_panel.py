@@ -21,8 +21,9 @@ class EquationsPanel(Panel):
         self.entry: Entry | None = None
         self.matrix = self.gui.add_dropdown("Matrix", tuple(MATRICES.values()), initial_value=MATRICES["M"])
         self.choice = self.gui.add_dropdown("Entry", self.names["M"], initial_value=self.names["M"][0])
-        self.rate = self.gui.add_slider("Joint velocities for C", -2.0, 2.0, 0.1, 1.0, visible=False,
-                                        hint="rad/s or m/s, the same of every joint")  # fmt: skip
+        self.rate = self.gui.add_slider(
+            "Joint velocities for C", -2.0, 2.0, 0.1, 1.0, visible=False, hint="rad/s or m/s, the same of every joint"
+        )
         self.read = self.gui.add_button("Read this entry", hint="Later ones follow as they are chosen.")
         self.value = self.gui.add_html("")
         self.page = self.gui.add_html("")

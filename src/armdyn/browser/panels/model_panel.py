@@ -91,10 +91,14 @@ class ModelPanel(Panel):
         restore = gui.add_upload_button("Load a state", mime_type="application/json")
         link.on_click(self.guarded(self._link))
         name = studio.answers.robot.name
-        state.on_click(self.guarded(lambda event: event.client.send_file_download(
-            f"{name}.studio.json", studio.state().json().encode())))  # fmt: skip
-        picture.on_click(self.guarded(lambda event: event.client.send_file_download(
-            f"{name}.png", _picture(event.client))))  # fmt: skip
+        state.on_click(
+            self.guarded(
+                lambda event: event.client.send_file_download(f"{name}.studio.json", studio.state().json().encode())
+            )
+        )
+        picture.on_click(
+            self.guarded(lambda event: event.client.send_file_download(f"{name}.png", _picture(event.client)))
+        )
         restore.on_upload(self.guarded(lambda event: studio.restore(read_state(restore.value.content))))
 
     def _link(self, event: Any) -> None:

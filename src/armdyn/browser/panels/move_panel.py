@@ -58,8 +58,9 @@ class MovePanel(Panel):
                 digits = joint.digits(degrees)
                 low, high = joint.range_shown(degrees)
                 value = min(max(round(joint.shown(float(x), degrees), digits), low), high)
-                handle = self.gui.add_slider(joint.name, low, high, 10.0**-digits, value,
-                                             hint=f"{low:g} to {high:g} {joint.unit_shown(degrees)}")  # fmt: skip
+                handle = self.gui.add_slider(
+                    joint.name, low, high, 10.0**-digits, value, hint=f"{low:g} to {high:g} {joint.unit_shown(degrees)}"
+                )
                 handle.on_update(self.guarded(self._slid))
                 self.sliders.append(handle)
 

@@ -85,7 +85,15 @@ class Curves:
         axes = ({**grid, "label": "t, s", "labelSize": 18, "size": 34}, {**grid, "size": 52})
         data = tuple(np.ascontiguousarray(values, dtype=float) for values in (t, *curves.values()))
         with self.folder:
-            chart = self.gui.add_uplot(data, tuple(series), title=title, scales={"x": {"time": False}}, aspect=1.5,
-                                       axes=axes, legend={"show": True}, padding=(10, 12, 0, 0))  # fmt: skip
+            chart = self.gui.add_uplot(
+                data,
+                tuple(series),
+                title=title,
+                scales={"x": {"time": False}},
+                aspect=1.5,
+                axes=axes,
+                legend={"show": True},
+                padding=(10, 12, 0, 0),
+            )
         self.charts.append(chart)
         return chart

@@ -54,8 +54,10 @@ class PlanPanel(Panel):
 
     def _counted(self) -> None:
         count = len(self.studio.points)
-        words = {0: "No point yet: the motion goes from the start to where the arm is.",
-                 1: "One point: the motion goes from it to where the arm is."}  # fmt: skip
+        words = {
+            0: "No point yet: the motion goes from the start to where the arm is.",
+            1: "One point: the motion goes from it to where the arm is.",
+        }
         self.count.content = text_page(words.get(count, f"{count} points: the motion goes through them in order."))
 
     def _choose_timing(self, event: Any) -> None:
@@ -67,8 +69,14 @@ class PlanPanel(Panel):
         if len(points) < 2:
             points = [*(points or [studio.answers.start]), studio.q.copy()]
         self.say(text_page("Planning ..."))
-        film = plan(studio.answers, points, profile=self.profile.value, duration=self.duration.value,
-                    payload=studio.payload, timing=self.timing.value)  # fmt: skip
+        film = plan(
+            studio.answers,
+            points,
+            profile=self.profile.value,
+            duration=self.duration.value,
+            payload=studio.payload,
+            timing=self.timing.value,
+        )
         self.film = film
         self.again.disabled = self.save.disabled = False
         self.say(words_page(film.fine, film.words))
@@ -83,8 +91,12 @@ class PlanPanel(Panel):
         if known.any():
             shares = {joint.name: 100 * film.tau[:, k] / limits[k] for k, joint in enumerate(joints) if known[k]}
             whole = np.full(len(film.t), 100.0)
-            self.curves.add("torque, % of its limit", film.t, {**shares, "limit": whole, "-limit": -whole},
-                            dashed=("limit", "-limit"))  # fmt: skip
+            self.curves.add(
+                "torque, % of its limit",
+                film.t,
+                {**shares, "limit": whole, "-limit": -whole},
+                dashed=("limit", "-limit"),
+            )
         for unit in ("N m", "N"):
             curves = {j.name: film.tau[:, k] for k, j in enumerate(joints) if j.torque_unit == unit and not known[k]}
             if curves:

@@ -116,8 +116,12 @@ class SimulatePanel(Panel):
                     if self.number != studio.shown or live is not self.live:
                         break
                     if not live.advance(passed):
-                        self.say(words_page(False, ["The motion grew without bound and was stopped.",
-                                                    "Lower the gains, or pull less."]))  # fmt: skip
+                        self.say(
+                            words_page(
+                                False,
+                                ["The motion grew without bound and was stopped.", "Lower the gains, or pull less."],
+                            )
+                        )
                         break
                     self._show(live, frame)
                 frame += 1

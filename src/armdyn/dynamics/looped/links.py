@@ -213,8 +213,13 @@ def base_motion(given: Mapping[str, Node]) -> BaseMotion:
 def base_state(given: Mapping[str, Node]) -> Mapping[str, Any]:
     """The base, which accelerates upwards instead of the bodies falling; no sum has begun."""
     base = base_motion(given)
-    motion = {"v": base.v, "w": base.w, "wd": base.wd, "U": rate_matrix(base.w, base.wd),
-              "a": base.vd + base.centripetal - base.gravity}  # fmt: skip
+    motion = {
+        "v": base.v,
+        "w": base.w,
+        "wd": base.wd,
+        "U": rate_matrix(base.w, base.wd),
+        "a": base.vd + base.centripetal - base.gravity,
+    }
     vectors = dict.fromkeys(("p", "f", "m", "h", "linear", "angular", "x", "xd"), ZERO)
     tensors = dict.fromkeys(("A", "B", "D"), Mat3.zero())
     return {"T": Mat3.identity(), "E": 0, **motion, **vectors, **tensors}
@@ -251,9 +256,14 @@ def sum_inwards(*names: str) -> Stage:
 
 
 def recipe(
-    name: str, shape: Shape, own: dict[str, Kind], start: Start = base_state, numbers: tuple[str, ...] = (),
-    robot: tuple[str, ...] = (), **parts: Any,
-) -> Recipe:  # fmt: skip
+    name: str,
+    shape: Shape,
+    own: dict[str, Kind],
+    start: Start = base_state,
+    numbers: tuple[str, ...] = (),
+    robot: tuple[str, ...] = (),
+    **parts: Any,
+) -> Recipe:
     """A recipe with the usual numbers of links and of the robot, and others after them.
 
     start: of it, quantities that are not the recipe's `own` are left out.
@@ -262,6 +272,13 @@ def recipe(
     angles = tuple(number for pair in shape.angles for number in pair)
     usual = (*angles, *POSITION, *shape.inertia, *SIGMA * shape.mixed, *JOINT * shape.terms)
     base = {name: size for name, size in BASE.items() if shape.floating and name in parts["inputs"]}
-    return Recipe(f"{name} {shape}", numbers=(*usual, *numbers), own=kept, robot=(*GRAVITY, *robot), base=base,
-                  start=lambda given: {name: value for name, value in start(given).items() if name in kept},
-                  turning="turning" if shape.mixed else None, **parts)  # fmt: skip
+    return Recipe(
+        f"{name} {shape}",
+        numbers=(*usual, *numbers),
+        own=kept,
+        robot=(*GRAVITY, *robot),
+        base=base,
+        start=lambda given: {name: value for name, value in start(given).items() if name in kept},
+        turning="turning" if shape.mixed else None,
+        **parts,
+    )

@@ -67,8 +67,13 @@ def _start(given: Mapping[str, Node]) -> Mapping[str, Any]:
     """The base; a is a spatial acceleration."""
     base = base_motion(given)
     motion = {"v": base.v, "w": base.w, "a": base.vd - base.gravity, "wd": base.wd, "fall": -base.gravity}
-    return {"T": Mat3.identity(), "J": Mat3.zero(), "A": Mat3.zero(), **motion,
-            **dict.fromkeys(("p", "h", "l", "F", "N", "f", "m"), ZERO)}  # fmt: skip
+    return {
+        "T": Mat3.identity(),
+        "J": Mat3.zero(),
+        "A": Mat3.zero(),
+        **motion,
+        **dict.fromkeys(("p", "h", "l", "F", "N", "f", "m"), ZERO),
+    }
 
 
 def _of_pairs(name: str, shape: Shape, own: dict[str, Kind], **parts: Any) -> Recipe:
@@ -95,9 +100,16 @@ def mass_matrix(shape: Shape) -> Recipe:
         Stage("each", columns),
     )
     product = Product((("s", "F"), ("z", "N")), (), "Ia" if shape.terms else None)
-    return _of_pairs("mass_matrix", shape, {}, inputs=("q",), stages=stages, products=(product,),
-                     results=("Ia",) if shape.terms else (),
-                     pairs=dict.fromkeys(("s", "z", "F", "N"), "vector"))  # fmt: skip
+    return _of_pairs(
+        "mass_matrix",
+        shape,
+        {},
+        inputs=("q",),
+        stages=stages,
+        products=(product,),
+        results=("Ia",) if shape.terms else (),
+        pairs=dict.fromkeys(("s", "z", "F", "N"), "vector"),
+    )
 
 
 RATES: dict[str, Kind] = {"v": "vector", "w": "vector", "sd": "vector", "zd": "vector", "l": "vector", "A": "matrix"}
@@ -147,8 +159,15 @@ def coriolis_matrix(shape: Shape) -> Recipe:
     )
     names = ("s", "z", "sd", "zd", "turning", "F", "N", "Fd", "Nd")
     product = Product((("s", "Fd"), ("z", "Nd")), (("z", "turning"), ("sd", "F"), ("zd", "N")))
-    return _of_pairs("coriolis_matrix", shape, RATES, inputs=("q", "qd"), stages=stages, products=(product,),
-                     pairs=dict.fromkeys(names, "vector"))  # fmt: skip
+    return _of_pairs(
+        "coriolis_matrix",
+        shape,
+        RATES,
+        inputs=("q", "qd"),
+        stages=stages,
+        products=(product,),
+        pairs=dict.fromkeys(names, "vector"),
+    )
 
 
 def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
@@ -214,14 +233,25 @@ def inverse_dynamics_derivatives(shape: Shape) -> Recipe:
         own["fall"] = "vector"
     names = ("s", "z", "zd", "sd2", "zd2", "sdd", "zdd", "turning", "F", "N", "Fq", "Nq", "Fd", "Nd")
     products = (
-        Product((("s", "Fq"), ("z", "Nq")), (("zd", "turning"), ("sdd", "F"), ("zdd", "N")),
-                "stiffness" if shape.terms else None),
-        Product((("s", "Fd"), ("z", "Nd")), (("z", "turning"), ("sd2", "F"), ("zd2", "N")),
-                "Fv" if shape.terms else None),
-    )  # fmt: skip
-    return _of_pairs("inverse_dynamics_derivatives", shape, {**RATES, **own}, inputs=("q", "qd", "qdd"), stages=stages,
-                     products=products, results=("stiffness", "Fv") if shape.terms else (),
-                     pairs=dict.fromkeys(names, "vector"))  # fmt: skip
+        Product(
+            (("s", "Fq"), ("z", "Nq")),
+            (("zd", "turning"), ("sdd", "F"), ("zdd", "N")),
+            "stiffness" if shape.terms else None,
+        ),
+        Product(
+            (("s", "Fd"), ("z", "Nd")), (("z", "turning"), ("sd2", "F"), ("zd2", "N")), "Fv" if shape.terms else None
+        ),
+    )
+    return _of_pairs(
+        "inverse_dynamics_derivatives",
+        shape,
+        {**RATES, **own},
+        inputs=("q", "qd", "qdd"),
+        stages=stages,
+        products=products,
+        results=("stiffness", "Fv") if shape.terms else (),
+        pairs=dict.fromkeys(names, "vector"),
+    )
 
 
 # Regressor ------------------------------------------------------------------------------------------------------------
@@ -235,8 +265,16 @@ def regressor(shape: Shape) -> Recipe:
     own: dict[str, Kind] = {"T": "matrix", "p": "vector", "w": "vector", "wd": "vector", "U": "matrix", "a": "vector"}
     stages = (*IN_WORLD, Stage("outward", propagate), Stage("outward", _unit_wrenches))
     strip = Strip(14, (("z",), ("s", "z"), ("s", "z")), JOINT_COLUMNS)
-    return recipe("regressor", shape, own, inputs=("q", "qd", "qdd"), stages=stages, results=strip.diagonal,
-                  pairs={"s": "vector", "z": "vector"}, strip=strip)  # fmt: skip
+    return recipe(
+        "regressor",
+        shape,
+        own,
+        inputs=("q", "qd", "qdd"),
+        stages=stages,
+        results=strip.diagonal,
+        pairs={"s": "vector", "z": "vector"},
+        strip=strip,
+    )
 
 
 def _unit_wrenches(site: Site) -> None:
@@ -250,6 +288,7 @@ def _unit_wrenches(site: Site) -> None:
         for vectors in screws:
             numbers += [entry for axis in zip(*vectors[first : first + 4], strict=True) for entry in axis]
     site.strip(numbers)
-    for name, value in zip(JOINT_COLUMNS, (site.joint("qdd"), site.joint("qd"), ops.sign(site.joint("qd")), 1),
-                           strict=True):  # fmt: skip
+    for name, value in zip(
+        JOINT_COLUMNS, (site.joint("qdd"), site.joint("qd"), ops.sign(site.joint("qd")), 1), strict=True
+    ):
         site.result(name, value)

@@ -78,8 +78,9 @@ def jacobian(shape: Shape) -> Recipe:
             site.result(name, value)
 
     stages = (*IN_WORLD, Stage("each", column, alone=True))
-    return _of_frame("jacobian", shape, PLACED, numbers=(PATH,), inputs=("q",), results=TWIST, stages=stages,
-                     grid="rows")  # fmt: skip
+    return _of_frame(
+        "jacobian", shape, PLACED, numbers=(PATH,), inputs=("q",), results=TWIST, stages=stages, grid="rows"
+    )
 
 
 def jacobian_dot_qd(shape: Shape) -> Recipe:
@@ -90,8 +91,14 @@ def jacobian_dot_qd(shape: Shape) -> Recipe:
         T, p = site.chosen("T"), _frame_in_link(site).p
         return [*(T @ (site.chosen("a") + site.chosen("U") @ p)), *(T @ site.chosen("wd"))]
 
-    return _of_frame("jacobian_dot_qd", shape, own, inputs=("q", "qd"), stages=(*IN_WORLD, Stage("outward", propagate)),
-                     ending=Ending((6,), ending))  # fmt: skip
+    return _of_frame(
+        "jacobian_dot_qd",
+        shape,
+        own,
+        inputs=("q", "qd"),
+        stages=(*IN_WORLD, Stage("outward", propagate)),
+        ending=Ending((6,), ending),
+    )
 
 
 # Sums over the links --------------------------------------------------------------------------------------------------
@@ -107,8 +114,14 @@ def kinetic_energy(shape: Shape) -> Recipe:
         site.put(E=half(add(twice, rotor)))
 
     stages = (IN_PARENT, Stage("outward", _velocity), Stage("each", energy), sum_inwards("E"))
-    return _of_sum("kinetic_energy", shape, {"v": "vector", "w": "vector", "E": "scalar"}, inputs=("q", "qd"),
-                   stages=stages, ending=Ending((), lambda site: [site.chosen("E")]))  # fmt: skip
+    return _of_sum(
+        "kinetic_energy",
+        shape,
+        {"v": "vector", "w": "vector", "E": "scalar"},
+        inputs=("q", "qd"),
+        stages=stages,
+        ending=Ending((), lambda site: [site.chosen("E")]),
+    )
 
 
 def _velocity(site: Site) -> None:
@@ -129,15 +142,23 @@ def potential_energy(shape: Shape) -> Recipe:
         return [-Vec3(*map(site.robot, GRAVITY)).dot(site.chosen("h"))]
 
     stages = (*IN_WORLD, Stage("each", _first_moment), sum_inwards("h"))
-    return _of_sum("potential_energy", shape._replace(terms=False), MOMENT, inputs=("q",), stages=stages,
-                   ending=Ending((), ending))  # fmt: skip
+    return _of_sum(
+        "potential_energy", shape._replace(terms=False), MOMENT, inputs=("q",), stages=stages, ending=Ending((), ending)
+    )
 
 
 def center_of_mass(shape: Shape) -> Recipe:
     """The sum of first moments over the mass."""
     stages = (*IN_WORLD, Stage("each", _first_moment), sum_inwards("h"))
-    return _of_sum("center_of_mass", shape._replace(terms=False), MOMENT, robot=(MASS,), inputs=("q",), stages=stages,
-                   ending=Ending((3,), lambda site: list(_center(site))))  # fmt: skip
+    return _of_sum(
+        "center_of_mass",
+        shape._replace(terms=False),
+        MOMENT,
+        robot=(MASS,),
+        inputs=("q",),
+        stages=stages,
+        ending=Ending((3,), lambda site: list(_center(site))),
+    )
 
 
 def _center(site: Site) -> Vec3:
@@ -157,7 +178,19 @@ def centroidal_momentum(shape: Shape) -> Recipe:
         return [*linear, *(site.chosen("angular") - cross(_center(site), linear))]
 
     own: dict[str, Kind] = {**MOMENT, **dict.fromkeys(("v", "w", "linear", "angular"), "vector")}
-    stages = (*IN_WORLD, Stage("outward", _velocity), Stage("each", _first_moment), Stage("each", share),
-              sum_inwards("h", "linear", "angular"))  # fmt: skip
-    return _of_sum("centroidal_momentum", shape._replace(terms=False), own, robot=(MASS,), inputs=("q", "qd"),
-                   stages=stages, ending=Ending((6,), ending))  # fmt: skip
+    stages = (
+        *IN_WORLD,
+        Stage("outward", _velocity),
+        Stage("each", _first_moment),
+        Stage("each", share),
+        sum_inwards("h", "linear", "angular"),
+    )
+    return _of_sum(
+        "centroidal_momentum",
+        shape._replace(terms=False),
+        own,
+        robot=(MASS,),
+        inputs=("q", "qd"),
+        stages=stages,
+        ending=Ending((6,), ending),
+    )

@@ -22,8 +22,15 @@ from armdyn.typing import Array
 JOINT = ("Ia", "Fv", "Fc", "stiffness", "off")
 """What a joint adds to the torque: Ia qdd + Fv qd + Fc sign(qd) + stiffness q + off, its spring's rest in `off`."""
 LINEAR_LAWS = ("viscous", "coulomb", GENERAL)
-TORQUES = ("inverse_dynamics", "coriolis", "gravity", "forward_dynamics", "mass_matrix", "coriolis_matrix",
-           "inverse_dynamics_derivatives")  # fmt: skip
+TORQUES = (
+    "inverse_dynamics",
+    "coriolis",
+    "gravity",
+    "forward_dynamics",
+    "mass_matrix",
+    "coriolis_matrix",
+    "inverse_dynamics_derivatives",
+)
 """Quantities that are the same for grouped parameters, and in frames turned about joint axes."""
 FRAMES = ("pose", "jacobian", "jacobian_dot_qd")
 """Quantities of a frame."""

@@ -70,8 +70,17 @@ def _newton_euler(name: str, shape: Shape, inputs: tuple[str, ...], result: str,
         Stage("each", _body_wrench),
         Stage("inward", _propagate_wrench),
     )
-    return recipe(name, shape, {**MOTION, **WRENCH}, start, inputs=inputs, results=(result,), outputs=1, stages=stages,
-                  reload=RELOAD)  # fmt: skip
+    return recipe(
+        name,
+        shape,
+        {**MOTION, **WRENCH},
+        start,
+        inputs=inputs,
+        results=(result,),
+        outputs=1,
+        stages=stages,
+        reload=RELOAD,
+    )
 
 
 def gravity(shape: Shape) -> Recipe:
@@ -85,8 +94,15 @@ def gravity(shape: Shape) -> Recipe:
         site.put(f=f, m=m)
 
     stages = (IN_PARENT, Stage("outward", fall), Stage("each", weight), Stage("inward", _propagate_wrench))
-    return recipe("gravity", shape._replace(terms=False), {"a": "vector", **WRENCH}, inputs=("q",), results=("g",),
-                  outputs=1, stages=stages)  # fmt: skip
+    return recipe(
+        "gravity",
+        shape._replace(terms=False),
+        {"a": "vector", **WRENCH},
+        inputs=("q",),
+        results=("g",),
+        outputs=1,
+        stages=stages,
+    )
 
 
 def _body_wrench(site: Site) -> None:
@@ -108,9 +124,21 @@ def _propagate_wrench(site: Site) -> None:
 # Forward dynamics -----------------------------------------------------------------------------------------------------
 
 ARTICULATED: dict[str, Kind] = {
-    "T": "matrix", "r": "vector", "s": "vector", "z": "vector", **MOTION, **WRENCH, "A": "symmetric", "B": "matrix",
-    "D": "symmetric", "g": "vector", "gd": "vector", "free": "scalar", "x": "vector", "xd": "vector",
-}  # fmt: skip
+    "T": "matrix",
+    "r": "vector",
+    "s": "vector",
+    "z": "vector",
+    **MOTION,
+    **WRENCH,
+    "A": "symmetric",
+    "B": "matrix",
+    "D": "symmetric",
+    "g": "vector",
+    "gd": "vector",
+    "free": "scalar",
+    "x": "vector",
+    "xd": "vector",
+}
 """r: origin seen from the parent's; (s, z): axis; (w, wd, U, a): motion at qdd = 0; (f, m): -beta*; A, B, D:
 articulated inertia; (g, gd): I* a / H about the parent's origin; free: qdd of a parent that does not accelerate;
 (x, xd): what joint accelerations add to the acceleration."""
@@ -131,8 +159,17 @@ def forward_dynamics(shape: Shape) -> Recipe:
         Stage("inward", _articulated_inertia),
         Stage("outward", _accelerations),
     )
-    return recipe("forward_dynamics", shape, ARTICULATED, inputs=("q", "qd", "tau"), results=("qdd",), outputs=1,
-                  stages=stages, reload=RELOAD, abreast=ABREAST)  # fmt: skip
+    return recipe(
+        "forward_dynamics",
+        shape,
+        ARTICULATED,
+        inputs=("q", "qd", "tau"),
+        results=("qdd",),
+        outputs=1,
+        stages=stages,
+        reload=RELOAD,
+        abreast=ABREAST,
+    )
 
 
 def _turn_to_world(site: Site) -> None:

@@ -60,16 +60,27 @@ def cleaned(log: Log) -> Log:
     found += _stamps(t, later)
     kept = kept[later]
     if len(kept) < FEWEST:
-        raise ShapeError(f"{len(kept)} usable samples of {len(log)}", where=f"log {log.source}",
-                         expected=f"at least {FEWEST}", advice="Check for NaN and repeated time stamps.")  # fmt: skip
+        raise ShapeError(
+            f"{len(kept)} usable samples of {len(log)}",
+            where=f"log {log.source}",
+            expected=f"at least {FEWEST}",
+            advice="Check for NaN and repeated time stamps.",
+        )
     if len(kept) == len(log):
         return log
 
     def taken(x: Array | None) -> Array | None:
         return None if x is None else x[kept]
 
-    return replace(log, t=log.t[kept], q=log.q[kept], tau=log.tau[kept], qd=taken(log.qd), qdd=taken(log.qdd),
-                   findings=(*log.findings, *found))  # fmt: skip
+    return replace(
+        log,
+        t=log.t[kept],
+        q=log.q[kept],
+        tau=log.tau[kept],
+        qd=taken(log.qd),
+        qdd=taken(log.qdd),
+        findings=(*log.findings, *found),
+    )
 
 
 def _far(x: Array) -> Array:
@@ -95,11 +106,20 @@ def _broken(sound: Array) -> list[Finding]:
     count = int((~sound).sum())
     if not count:
         return []
-    return [Finding("broken samples", "suspicious" if count > 0.01 * len(sound) else "note", "samples",
-                    f"{count} of {len(sound)} samples hold NaN, infinity, an empty cell or a number far beyond all "
-                    "others and were left out",
-                    condition="plausible numbers", value=float(count), unit="samples",
-                    cause="a sensor or a message was missing", advice="Look at the log around them.")]  # fmt: skip
+    return [
+        Finding(
+            "broken samples",
+            "suspicious" if count > 0.01 * len(sound) else "note",
+            "samples",
+            f"{count} of {len(sound)} samples hold NaN, infinity, an empty cell or a number far beyond all "
+            "others and were left out",
+            condition="plausible numbers",
+            value=float(count),
+            unit="samples",
+            cause="a sensor or a message was missing",
+            advice="Look at the log around them.",
+        )
+    ]
 
 
 def _stamps(t: Array, later: Array) -> list[Finding]:
@@ -109,19 +129,35 @@ def _stamps(t: Array, later: Array) -> list[Finding]:
     repeated, back = int((steps == 0).sum()), int((steps < 0).sum())
     dropped = int((~later).sum())
     if repeated:
-        found.append(Finding("repeated stamps", "suspicious", "time",
-                             f"{repeated} samples have the same time stamp as the one before and were left out",
-                             condition="increasing time stamps", value=float(repeated), unit="samples",
-                             cause="the clock is coarser than the logger, or samples were written twice",
-                             advice="Log with a finer clock, or declare the rate by `rate`."))  # fmt: skip
+        found.append(
+            Finding(
+                "repeated stamps",
+                "suspicious",
+                "time",
+                f"{repeated} samples have the same time stamp as the one before and were left out",
+                condition="increasing time stamps",
+                value=float(repeated),
+                unit="samples",
+                cause="the clock is coarser than the logger, or samples were written twice",
+                advice="Log with a finer clock, or declare the rate by `rate`.",
+            )
+        )
     if back:
         worst = float(-steps.min())
-        found.append(Finding("backward stamps", "suspicious", "time",
-                             f"time runs backwards {back} times, by up to {worst:.4g} s; "
-                             f"{dropped - repeated} samples that are not later than all before were left out",
-                             condition="increasing time stamps", value=worst, unit="s",
-                             cause="samples in the wrong order, or a clock that was set while logging",
-                             advice="Sort the samples, or split the log where the clock was set."))  # fmt: skip
+        found.append(
+            Finding(
+                "backward stamps",
+                "suspicious",
+                "time",
+                f"time runs backwards {back} times, by up to {worst:.4g} s; "
+                f"{dropped - repeated} samples that are not later than all before were left out",
+                condition="increasing time stamps",
+                value=worst,
+                unit="s",
+                cause="samples in the wrong order, or a clock that was set while logging",
+                advice="Sort the samples, or split the log where the clock was set.",
+            )
+        )
     return found
 
 
@@ -139,12 +175,20 @@ def _gaps(t: Array, steps: Array, h: float) -> list[Finding]:
         return []
     longest = gaps[np.argmax(steps[gaps])]
     missing = float(steps[gaps].sum()) - h * len(gaps)
-    return [Finding("gaps", "suspicious" if missing > 0.001 * (t[-1] - t[0]) else "note", "time",
-                    f"{len(gaps)} {'gap' if len(gaps) == 1 else 'gaps'} in time, the longest {steps[longest]:.4g} s at "
-                    f"t = {t[longest]:.6g} s, where the usual step is {h:.4g} s",
-                    condition="samples at a constant rate", value=float(steps[longest]), unit="s",
-                    cause="samples were lost while logging",
-                    advice="Interpolated samples are left out; log again if there are many gaps.")]  # fmt: skip
+    return [
+        Finding(
+            "gaps",
+            "suspicious" if missing > 0.001 * (t[-1] - t[0]) else "note",
+            "time",
+            f"{len(gaps)} {'gap' if len(gaps) == 1 else 'gaps'} in time, the longest {steps[longest]:.4g} s at "
+            f"t = {t[longest]:.6g} s, where the usual step is {h:.4g} s",
+            condition="samples at a constant rate",
+            value=float(steps[longest]),
+            unit="s",
+            cause="samples were lost while logging",
+            advice="Interpolated samples are left out; log again if there are many gaps.",
+        )
+    ]
 
 
 def _jitter(steps: Array, h: float) -> list[Finding]:
@@ -152,22 +196,37 @@ def _jitter(steps: Array, h: float) -> list[Finding]:
     spread = float(usual.std()) / h
     if spread <= JITTER:
         return []
-    return [Finding("jitter", "suspicious", "time",
-                    f"time steps vary by {spread:.0%} of their median {h:.4g} s (standard deviation)",
-                    condition=f"at most {JITTER:.0%}", value=spread,
-                    cause="time stamps of arrival instead of measurement",
-                    advice="Log the time of measurement; if the rate is constant, declare it by `rate`.")]  # fmt: skip
+    return [
+        Finding(
+            "jitter",
+            "suspicious",
+            "time",
+            f"time steps vary by {spread:.0%} of their median {h:.4g} s (standard deviation)",
+            condition=f"at most {JITTER:.0%}",
+            value=spread,
+            cause="time stamps of arrival instead of measurement",
+            advice="Log the time of measurement; if the rate is constant, declare it by `rate`.",
+        )
+    ]
 
 
 def _unit(h: float) -> list[Finding]:
     if SHORT_STEP <= h <= LONG_STEP:
         return []
     what = "long" if h > LONG_STEP else "short"
-    return [Finding("unit of time", "suspicious", "time",
-                    f"the time step would be {h:.4g} s, which is too {what} for a log of torques",
-                    condition=f"{SHORT_STEP:g} s to {LONG_STEP:g} s", value=h, unit="s",
-                    cause="time stamps in " + ("ms, us or ns" if h > LONG_STEP else "another unit than seconds"),
-                    advice="Declare the unit: units = {t = 'ms'} in [log] of a logger's file (--format).")]  # fmt: skip
+    return [
+        Finding(
+            "unit of time",
+            "suspicious",
+            "time",
+            f"the time step would be {h:.4g} s, which is too {what} for a log of torques",
+            condition=f"{SHORT_STEP:g} s to {LONG_STEP:g} s",
+            value=h,
+            unit="s",
+            cause="time stamps in " + ("ms, us or ns" if h > LONG_STEP else "another unit than seconds"),
+            advice="Declare the unit: units = {t = 'ms'} in [log] of a logger's file (--format).",
+        )
+    ]
 
 
 # The clock, rebuilt from the positions ------------------------------------------------------------------------------
@@ -198,19 +257,31 @@ def rebuilt(log: Log) -> Log:
     period = float(log.t[-1] - log.t[0]) / float(ticks.sum())
     t = log.t[0] + period * np.concatenate([[0.0], np.cumsum(ticks)])
     kept = np.concatenate([[True], ticks > 0])
-    found = Finding(REBUILT, "note", "time",
-                    f"time stamps were replaced: {repeated} samples were written twice and left out, and samples are "
-                    f"missing in {lost} steps of the period {period:.6g} s",
-                    condition="positions that advance with the time stamps", value=by_stamps,
-                    cause=f"the positions advance by whole periods (to {by_ticks:.1%} of one) and differ from the "
-                    f"stamps by {by_stamps:.0%} of a period",
-                    advice="Log the time of measurement.")  # fmt: skip
+    found = Finding(
+        REBUILT,
+        "note",
+        "time",
+        f"time stamps were replaced: {repeated} samples were written twice and left out, and samples are "
+        f"missing in {lost} steps of the period {period:.6g} s",
+        condition="positions that advance with the time stamps",
+        value=by_stamps,
+        cause=f"the positions advance by whole periods (to {by_ticks:.1%} of one) and differ from the "
+        f"stamps by {by_stamps:.0%} of a period",
+        advice="Log the time of measurement.",
+    )
 
     def taken(x: Array | None) -> Array | None:
         return None if x is None else x[kept]
 
-    return replace(log, t=t[kept], q=log.q[kept], tau=log.tau[kept], qd=taken(log.qd), qdd=taken(log.qdd),
-                   findings=(*log.findings, found))  # fmt: skip
+    return replace(
+        log,
+        t=t[kept],
+        q=log.q[kept],
+        tau=log.tau[kept],
+        qd=taken(log.qd),
+        qdd=taken(log.qdd),
+        findings=(*log.findings, found),
+    )
 
 
 def _periods(q: Array, ticks: Array, width: int) -> tuple[Array, Array]:

@@ -63,8 +63,12 @@ class Clearance:
 
     def __post_init__(self) -> None:
         if self.robot.constrained:
-            raise NotApplicable("clearance of a closed chain", where=f"robot {self.robot.name!r}",
-                                expected="a robot without loops", advice="Leave the surroundings out.")  # fmt: skip
+            raise NotApplicable(
+                "clearance of a closed chain",
+                where=f"robot {self.robot.name!r}",
+                expected="a robot without loops",
+                advice="Leave the surroundings out.",
+            )
 
     # Capsules -------------------------------------------------------------------------------------------------------
 
@@ -134,9 +138,10 @@ class Clearance:
         """(k, 2) capsules that may touch."""
         found = [
             (i, j)
-            for i in range(len(self.capsules)) for j in range(i)
+            for i in range(len(self.capsules))
+            for j in range(i)
             if self._along[np.ix_(self.capsules[i], self.capsules[j])].min() > BESIDE * self.radius
-        ]  # fmt: skip
+        ]
         return np.array(found if self.surroundings.itself else [], dtype=int).reshape(-1, 2)
 
     @cached_property

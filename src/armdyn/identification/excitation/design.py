@@ -238,10 +238,11 @@ class Design:
             if kept is not None:
                 return kept
         raise ArmdynError(
-            "no random motion keeps the limits", where=f"robot {self.robot.name!r}",
+            "no random motion keeps the limits",
+            where=f"robot {self.robot.name!r}",
             expected="torque limits that hold the arm in the middle of its ranges",
             advice="Give larger tau_max, or narrower ranges.",
-        )  # fmt: skip
+        )
 
     def _joints_grown(self, x: Array, share: float) -> Array:
         """Each joint's oscillation scaled so that it touches the first of its own limits."""

@@ -16,9 +16,13 @@ from armdyn.identification.excitation.harmonics import Harmonics
 from armdyn.identification.excitation.polynomials import Polynomials
 
 SECTIONS: dict[str, Any] = {
-    "harmonics": Harmonics, "polynomials": Polynomials, "search": Search, "limits": ExcitationLimits,
-    "surroundings": Surroundings, "measurement": Measurement,
-}  # fmt: skip
+    "harmonics": Harmonics,
+    "polynomials": Polynomials,
+    "search": Search,
+    "limits": ExcitationLimits,
+    "surroundings": Surroundings,
+    "measurement": Measurement,
+}
 
 
 @dataclass(frozen=True)

@@ -104,8 +104,12 @@ class Excitation(Result):
     def feasibility(self) -> Feasibility:
         """The motion against its limits."""
         limits = self.design.limits
-        kept: LimitOptions = {"v_max": limits.velocity, "a_max": limits.acceleration, "tau_max": limits.tau_max,
-                              "tau_min": limits.tau_min}  # fmt: skip
+        kept: LimitOptions = {
+            "v_max": limits.velocity,
+            "a_max": limits.acceleration,
+            "tau_max": limits.tau_max,
+            "tau_min": limits.tau_min,
+        }
         return feasibility(self.design.dynamics, self.motion, limits=kept)
 
     def repeated(self, periods: float) -> Trajectory:
@@ -123,23 +127,37 @@ class Excitation(Result):
         return predicted_std(self.base, self.repeated(self.measurement.periods), assumed, rate=self.measurement.rate)
 
     def _view(self) -> View:
-        facts = [("motion", str(self.design.harmonics)),
-                 ("parameters", f"{self.base.count} base parameters ({', '.join(self.base.include)})"),
-                 ("condition number", f"{self.condition:.2f} ({self.scaled_condition:.2f} with columns scaled to "
-                  "length 1)")]  # fmt: skip
+        facts = [
+            ("motion", str(self.design.harmonics)),
+            ("parameters", f"{self.base.count} base parameters ({', '.join(self.base.include)})"),
+            ("condition number", f"{self.condition:.2f} ({self.scaled_condition:.2f} with columns scaled to length 1)"),
+        ]
         if np.isfinite(self.clearance):
             facts.append(("clearance", f"{1e3 * self.clearance:.0f} mm, the smallest between links and from the floor"))
         assumed = f"Assumed torque noise: {NOISE:.0%} of the torque limit, or of the peak torque."
         notes = [*self.notes, *([assumed] if self.measurement.noise is None else [])]
-        return View(f"Exciting motion of {self.robot.name}", None, facts, (),
-                    [self._use_section(), self.prediction.section()], (), notes)  # fmt: skip
+        return View(
+            f"Exciting motion of {self.robot.name}",
+            None,
+            facts,
+            (),
+            [self._use_section(), self.prediction.section()],
+            (),
+            notes,
+        )
 
     def _use_section(self) -> Section:
         quantities, use = ("position", "velocity", "acceleration", "torque"), self.feasibility.use
-        rows = [(joint.name, *(f"{use[name][j]:.1%}" if use[name][j] > 0 else "-" for name in quantities))
-                for j, joint in enumerate(self.robot.joints)]  # fmt: skip
-        return Section("Share of the limits used by the motion", tuple(map(Column, ("joint", *quantities))),
-                       tuple(rows), "Position: distance from mid-range as a share of half the range.")  # fmt: skip
+        rows = [
+            (joint.name, *(f"{use[name][j]:.1%}" if use[name][j] > 0 else "-" for name in quantities))
+            for j, joint in enumerate(self.robot.joints)
+        ]
+        return Section(
+            "Share of the limits used by the motion",
+            tuple(map(Column, ("joint", *quantities))),
+            tuple(rows),
+            "Position: distance from mid-range as a share of half the range.",
+        )
 
     def record(self) -> dict[str, Any]:
         """Condition numbers, values of all starts, shares of the limits, expected standard deviations, notes."""
@@ -301,9 +319,15 @@ def excitation_limits(robot: Robot, given: ExcitationLimits) -> tuple[MotionLimi
     if not np.isfinite(known.tau_max).all():
         notes.append(f"No torque limit of {named(~np.isfinite(known.tau_max))}.")
     middle, half = (low + high) / 2, share * (high - low) / 2
-    limits = replace(known, lower=middle - half, upper=middle + half, velocity=share * velocity,
-                     acceleration=share * acceleration, tau_min=share * known.tau_min,
-                     tau_max=share * known.tau_max)  # fmt: skip
+    limits = replace(
+        known,
+        lower=middle - half,
+        upper=middle + half,
+        velocity=share * velocity,
+        acceleration=share * acceleration,
+        tau_min=share * known.tau_min,
+        tau_max=share * known.tau_max,
+    )
     return limits, tuple(notes)
 
 
@@ -328,13 +352,18 @@ class _Run:
         """What must be the same for work to be continued (the number of starts may grow)."""
         d, kind = self.design, self.design.harmonics
         return {
-            "robot": d.robot.name, "include": list(d.base.include), "criterion": self.criterion,
-            type(kind).__name__.lower(): kind.count, "period": kind.period, "rest": kind.rest,
-            "seed": self.search.seed, "iterations": self.search.iterations,
+            "robot": d.robot.name,
+            "include": list(d.base.include),
+            "criterion": self.criterion,
+            type(kind).__name__.lower(): kind.count,
+            "period": kind.period,
+            "rest": kind.rest,
+            "seed": self.search.seed,
+            "iterations": self.search.iterations,
             "parameters": [round(x, 12) for x in d.base.values.tolist()],
             "surroundings": None if d.clearance is None else asdict(d.clearance.surroundings),
             "limits": [[round(x, 12) if np.isfinite(x) else None for x in (*m, *h)] for m, h in d.bands],
-        }  # fmt: skip
+        }
 
     def start(self, start: int, record: ProgressFile) -> Array | None:
         """One start; None if time is over: the record then holds the current motion."""
@@ -380,9 +409,12 @@ def _best(
 ) -> Excitation:
     kept = [x for x in (design.shrunk(x) for x in found) if x is not None]
     if not kept:
-        raise ArmdynError("no motion was found that keeps the limits", where=f"robot {design.robot.name!r}",
-                          expected="limits in which the arm can move",
-                          advice="Give it more time, or larger torque limits.")  # fmt: skip
+        raise ArmdynError(
+            "no motion was found that keeps the limits",
+            where=f"robot {design.robot.name!r}",
+            expected="limits in which the arm can move",
+            advice="Give it more time, or larger torque limits.",
+        )
     motions = [design.harmonics.motion(x) for x in kept]
     values = [_worth(design.observation(motion), criterion) for motion in motions]
     return Excitation(design, motions[int(np.argmin(values))], criterion, tuple(values), notes, measurement)
@@ -465,8 +497,11 @@ def predicted_std(
     R = np.linalg.qr((Y / sigma[:, None]).reshape(-1, base.count), mode="r")
     lengths = np.linalg.norm(R, axis=0)
     if len(R) < base.count or not lengths.all() or np.linalg.cond(R / lengths) > 1e9:
-        raise ArmdynError("the motion does not determine all base parameters", where=f"robot {base.robot.name!r}",
-                          advice="Optimise a motion with `excite`, or include fewer families.")  # fmt: skip
+        raise ArmdynError(
+            "the motion does not determine all base parameters",
+            where=f"robot {base.robot.name!r}",
+            advice="Optimise a motion with `excite`, or include fewer families.",
+        )
     inverse = np.linalg.inv(R)
     covariance = inverse @ inverse.T
     return Prediction(base, np.sqrt(np.diag(covariance)), covariance, sigma, len(t))

@@ -47,12 +47,16 @@ class ProgressFile:
             if stage < 0 or len({x.shape for x in (*done, *([] if current is None else [current]))}) > 1:
                 raise ValueError("its numbers do not fit together")
         except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            raise FileError(f"not a progress file of `excite`: {error}", where=str(path),
-                            advice="Give the name of a new file.") from None  # fmt: skip
+            raise FileError(
+                f"not a progress file of `excite`: {error}", where=str(path), advice="Give the name of a new file."
+            ) from None
         differing = [key for key in self.settings if known.get(key) != self.settings[key]]
         if differing:
-            raise FileError(f"it belongs to a search with another {', '.join(differing)}", where=str(path),
-                            advice="Give the options of that search, or the name of a new file.")  # fmt: skip
+            raise FileError(
+                f"it belongs to a search with another {', '.join(differing)}",
+                where=str(path),
+                advice="Give the options of that search, or the name of a new file.",
+            )
         self.done, self.current, self.stage = done, current, stage
 
     def reached(self, stage: int, x: Array) -> None:

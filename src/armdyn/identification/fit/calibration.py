@@ -118,8 +118,10 @@ class Calibrated:
         rows = [(f"zero of {name}", f"{x:+.4g}", f"{std:.2g}", unit[name]) for name, (x, std) in self.zeros.items()]
         if self.tilt is not None:
             rows.append(("tilt of gravity", f"{self.tilt[0]:.4g}", f"{self.tilt[1]:.2g}", "rad"))
-            rows += [(f"gravity {axis}", f"{float(x):.4f}", "", "m/s^2")
-                     for axis, x in zip("xyz", self.robot.gravity, strict=True)]  # fmt: skip
+            rows += [
+                (f"gravity {axis}", f"{float(x):.4f}", "", "m/s^2")
+                for axis, x in zip("xyz", self.robot.gravity, strict=True)
+            ]
         rows += [(f"zero of {name}", "-", "", "") for name in self.not_identifiable]
         notes = [f"Zero of {name} not identifiable: {why}." for name, why in self.not_identifiable.items()]
         if self.tilt is not None:
@@ -149,16 +151,25 @@ def calibrate(robot: Robot, samples: Samples, include: tuple[str, ...], wanted: 
     Raises:  ArmdynError for a zero that was asked for by name and that the torques do not tell.
     """
     if robot.constrained:
-        raise NotApplicable("zeros and gravity of a closed chain", where=f"robot {robot.name!r}",
-                            expected="a robot without loops and mimic joints")  # fmt: skip
+        raise NotApplicable(
+            "zeros and gravity of a closed chain",
+            where=f"robot {robot.name!r}",
+            expected="a robot without loops and mimic joints",
+        )
     if "inertial" not in include:
-        raise ArmdynError("zeros and gravity without bodies", where="identify",
-                          expected="the family 'inertial' among those to identify")  # fmt: skip
+        raise ArmdynError(
+            "zeros and gravity without bodies",
+            where="identify",
+            expected="the family 'inertial' among those to identify",
+        )
     gravity = np.array([float(x) for x in robot.gravity])
     search = _Search(robot, samples, include, gravity, np.zeros(robot.n), wanted.joints(robot), wanted.gravity)
     if wanted.gravity and not gravity.any():
-        raise ArmdynError("the direction of gravity of a model without gravity", where="identify",
-                          expected="gravity = (0, 0, -9.81) or its approximate direction in the model")  # fmt: skip
+        raise ArmdynError(
+            "the direction of gravity of a model without gravity",
+            where="identify",
+            expected="gravity = (0, 0, -9.81) or its approximate direction in the model",
+        )
     search.run()
     kept = False
     if wanted.gravity:
@@ -169,24 +180,42 @@ def calibrate(robot: Robot, samples: Samples, include: tuple[str, ...], wanted: 
         search.run()
     missing = search.lost
     if wanted.zeros != "all" and missing:
-        raise ArmdynError(f"the torques do not tell the zero of {', '.join(missing)}", where="identify",
-                          expected="joints whose zero changes the torques as no other parameter does",
-                          advice=" ".join(f"{name}: {why}." for name, why in missing.items()))  # fmt: skip
+        raise ArmdynError(
+            f"the torques do not tell the zero of {', '.join(missing)}",
+            where="identify",
+            expected="joints whose zero changes the torques as no other parameter does",
+            advice=" ".join(f"{name}: {why}." for name, why in missing.items()),
+        )
     estimate = search.estimate
     std, p = estimate.std, search.base.count
     first = p + 2 * search.free_gravity
     names = [joint.name for joint in robot.joints]
     zeros = {names[j]: (float(search.shift[j]), float(std[first + i])) for i, j in enumerate(search.joints)}
     found = with_zeros(with_gravity(robot, search.gravity), search.shift)
-    return Calibrated(found, zeros, (tilt if kept else search.tilt(gravity)) if wanted.gravity else None, kept, missing,
-                      estimate.names, estimate.root)  # fmt: skip
+    return Calibrated(
+        found,
+        zeros,
+        (tilt if kept else search.tilt(gravity)) if wanted.gravity else None,
+        kept,
+        missing,
+        estimate.names,
+        estimate.root,
+    )
 
 
 class _Search:
     """Gauss-Newton steps from zeros and gravity of the step before."""
 
-    def __init__(self, robot: Robot, samples: Samples, include: tuple[str, ...], gravity: Array, shift: Array,
-                 joints: Sequence[int], free_gravity: bool) -> None:  # fmt: skip
+    def __init__(
+        self,
+        robot: Robot,
+        samples: Samples,
+        include: tuple[str, ...],
+        gravity: Array,
+        shift: Array,
+        joints: Sequence[int],
+        free_gravity: bool,
+    ) -> None:
         self.samples, self.include = samples, include
         self.gravity, self.shift, self.joints, self.free_gravity = gravity, shift.copy(), list(joints), free_gravity
         self.robot = with_gravity(robot, gravity)

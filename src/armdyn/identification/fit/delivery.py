@@ -67,8 +67,14 @@ class Delivery(Result):
 
     def _view(self) -> View:
         data = "held-out data" if self.held_out else "the data used for estimation"
-        facts = [("read back", "other joints than were identified: not compared" if self.read is None else
-                  f"torque error {100 * self.errors.mean:.3g} % on {data} (geometric mean of the joints)")]  # fmt: skip
+        facts = [
+            (
+                "read back",
+                "other joints than were identified: not compared"
+                if self.read is None
+                else f"torque error {100 * self.errors.mean:.3g} % on {data} (geometric mean of the joints)",
+            )
+        ]
         if self.left_out:
             facts.append(("no place for", f"{', '.join(self.left_out)}; fitted again without them"))
             if self.path is not None:
@@ -79,10 +85,16 @@ class Delivery(Result):
 
     def record(self) -> dict[str, Any]:
         """Errors by joint in motion and at rest (None: no such rows), what was left out, findings of the check-up."""
-        errors = {name: [float(x) if np.isfinite(x) else None for x in getattr(self.errors, name)]
-                  for name in ("moving", "rest", "resting")}  # fmt: skip
-        return errors | {"error": self.errors.mean, "held_out": self.held_out, "left_out": list(self.left_out),
-                         "checkup": [finding.record() for finding in self.checkup.findings]}  # fmt: skip
+        errors = {
+            name: [float(x) if np.isfinite(x) else None for x in getattr(self.errors, name)]
+            for name in ("moving", "rest", "resting")
+        }
+        return errors | {
+            "error": self.errors.mean,
+            "held_out": self.held_out,
+            "left_out": list(self.left_out),
+            "checkup": [finding.record() for finding in self.checkup.findings],
+        }
 
 
 def inexpressible(robot: Robot, suffix: str) -> tuple[str, ...]:
@@ -131,9 +143,12 @@ def delivered(
     errors = judged.errors(torques if read is None else judged.torques(read))
     expected = judged.errors(torques)
     if abs(errors.mean - expected.mean) > SAME * expected.mean:
-        raise ArmdynError(f"the file gives back a robot whose torques are off by {errors.mean:.3%} instead of "
-                          f"{expected.mean:.3%}", where=str(path or suffix), expected="the robot that was written",
-                          advice="Please report this, with the robot's file.")  # fmt: skip
+        raise ArmdynError(
+            f"the file gives back a robot whose torques are off by {errors.mean:.3%} instead of {expected.mean:.3%}",
+            where=str(path or suffix),
+            expected="the robot that was written",
+            advice="Please report this, with the robot's file.",
+        )
     return Delivery(suffix, robot, left_out, read, errors, check(read or robot), judged.held_out, path)
 
 

@@ -30,8 +30,9 @@ def essential_parameters(
     p = observation.count
     free = float((observation.counts / estimate.autocorrelation_time).sum()) - p
     if free < 1:
-        raise ArmdynError("fewer independent samples than parameters", where="identify(essential=True)",
-                          advice="Use a longer log.")  # fmt: skip
+        raise ArmdynError(
+            "fewer independent samples than parameters", where="identify(essential=True)", advice="Use a longer log."
+        )
     kept = list(range(p))
     full = _fitted(rows, kept)
     best = full
@@ -50,8 +51,9 @@ def essential_parameters(
     root[kept] = best[1] * np.sqrt(max(full[2] / free, 0.0))
     left = tuple(name for i, name in enumerate(observation.base.names) if i not in kept)
     sigma = sigma_of(observation, values, weights)
-    return replace(estimate, values=values, root=root, sigma=sigma, left_out=left,
-                   method=f"{estimate.method}, essential")  # fmt: skip
+    return replace(
+        estimate, values=values, root=root, sigma=sigma, left_out=left, method=f"{estimate.method}, essential"
+    )
 
 
 def _fitted(rows: Array, kept: Sequence[int]) -> tuple[Array, Array, float]:

@@ -206,11 +206,12 @@ def solved(observation: Observation, weights: Array) -> Array:
     inverse, y, lost = _inverse(observation, weights)
     if len(lost):
         raise ArmdynError(
-            f"the motion does not determine all {observation.count} base parameters", where="identification",
+            f"the motion does not determine all {observation.count} base parameters",
+            where="identification",
             expected="a motion that excites all base parameters",
             advice=f"{_undetermined(observation.base.names, lost)} Log a motion that excites them, or "
             "leave out the free estimate.",
-        )  # fmt: skip
+        )
     return inverse @ y
 
 

@@ -52,8 +52,17 @@ def _residuals(fit: Fit, on_log: Sequence[Finding]) -> Iterator[Finding]:
                     f"a consequence of other findings: {listed(list(dict.fromkeys(known)))}",
                     "Correct these first.",
                 )
-            yield Finding("large-residual", "suspicious", joint, f"the residual is {share:.0%} of the torque (rms)",
-                          f"below {FINDINGS.error:.0%}", 100 * float(share), "%", cause, advice)  # fmt: skip
+            yield Finding(
+                "large-residual",
+                "suspicious",
+                joint,
+                f"the residual is {share:.0%} of the torque (rms)",
+                f"below {FINDINGS.error:.0%}",
+                100 * float(share),
+                "%",
+                cause,
+                advice,
+            )
 
 
 def _untold(fit: Fit) -> Iterator[Finding]:
@@ -64,17 +73,28 @@ def _untold(fit: Fit) -> Iterator[Finding]:
         lost = [name for name, share in fit.model.informed.items() if share > FINDINGS.untold]
     if lost:
         lost.sort(key=lambda name: name.rstrip("0123456789") not in ("M", "Ia", "Fv", "Fc", "off"))
-        yield Finding("untold", "note", "parameters", f"the log does not tell {len(lost)} of "
-                      f"{len(fit.base.standard)}: {listed(lost)}; they keep the values of the model",
-                      value=float(len(lost)), advice="Torques on other motions may depend on them.")  # fmt: skip
+        yield Finding(
+            "untold",
+            "note",
+            "parameters",
+            f"the log does not tell {len(lost)} of "
+            f"{len(fit.base.standard)}: {listed(lost)}; they keep the values of the model",
+            value=float(len(lost)),
+            advice="Torques on other motions may depend on them.",
+        )
 
 
 def _bands(fit: Fit) -> Iterator[Finding]:
     if fit.model is None:
         return
     for j, why in fit.model.band.missing.items():
-        yield Finding("no-band", "note", fit.validation.joints[j], f"no band of its torque is given: {why}",
-                      advice="Log a longer motion in both directions.")  # fmt: skip
+        yield Finding(
+            "no-band",
+            "note",
+            fit.validation.joints[j],
+            f"no band of its torque is given: {why}",
+            advice="Log a longer motion in both directions.",
+        )
 
 
 __all__ = ["findings_on_fit"]

@@ -117,14 +117,23 @@ class Identifiable(Result):
         ]
         title = f"{self.base.robot.name}: {self.base.count} base parameters ({', '.join(self.base.include)})"
         tables = [
-            Section(title, (Column("parameter"), Column("combination", folds=True), Column("determined")), tuple(rows),
-                    self._note()),
-            Section("Standard parameters", (Column("kind"), Column("count"), Column("names", folds=True)),
-                    tuple(kinds)),
-            Section("Null space", (Column("of"), Column("change", folds=True)), tuple(null),
-                    "Changes of standard parameters that change no torque along any motion, beside those of parameters "
-                    "that are not identifiable; SI units."),
-        ]  # fmt: skip
+            Section(
+                title,
+                (Column("parameter"), Column("combination", folds=True), Column("determined")),
+                tuple(rows),
+                self._note(),
+            ),
+            Section(
+                "Standard parameters", (Column("kind"), Column("count"), Column("names", folds=True)), tuple(kinds)
+            ),
+            Section(
+                "Null space",
+                (Column("of"), Column("change", folds=True)),
+                tuple(null),
+                "Changes of standard parameters that change no torque along any motion, beside those of parameters "
+                "that are not identifiable; SI units.",
+            ),
+        ]
         if self.undetermined is not None and len(self.undetermined):
             found = [(str(i + 1), _combination(self.base.names, row)) for i, row in enumerate(self.undetermined)]
             note = "Changes of base parameters that change no torque along this motion; the largest is 1."
@@ -144,12 +153,14 @@ class Identifiable(Result):
         """Base parameters with their combinations, whether the motion determines them, kinds of standard parameters."""
         return {
             "robot": self.base.robot.name,
-            "base": {name: {"combination": group(self.base, name), "determined": self.determined[name]}
-                     for name in self.base.names},
+            "base": {
+                name: {"combination": group(self.base, name), "determined": self.determined[name]}
+                for name in self.base.names
+            },
             "standard": self.standard,
             "null_space": self.null_space,
             "condition": self.condition,
-        }  # fmt: skip
+        }
 
 
 @takes(*CLOSED, *TREE)

@@ -136,8 +136,11 @@ class Fit(Result):
         arrays = [np.asarray(x, dtype=float) for x in (q, qd, qdd)]
         for name, x in zip(("q", "qd", "qdd"), arrays, strict=True):
             if x.shape != (len(stamps), self.robot.n):
-                raise ShapeError(f"{name} of shape {x.shape}", where="predict",
-                                 expected=f"({len(stamps)}, {self.robot.n}), a row per time stamp")  # fmt: skip
+                raise ShapeError(
+                    f"{name} of shape {x.shape}",
+                    where="predict",
+                    expected=f"({len(stamps)}, {self.robot.n}), a row per time stamp",
+                )
         if not (np.diff(stamps) > 0).all():
             raise ArmdynError("time does not increase", where="predict", expected="consecutive samples of one motion")
         positions, rates, accelerations = arrays
@@ -201,12 +204,20 @@ class Fit(Result):
         words = "no issues found" if self.fine else f"{sum(f.severity != 'note' for f in self.findings)} findings"
         sections = [error_section(self), body_section(self), drive_section(self)]
         details = [base_section(self), term_section(self), steps_section(self)] if self.verbose else []
-        notes = [f"{f.severity}, {f.where}: {f.what}. {f.advice}".rstrip() for f in self.findings
-                 if self.verbose or f.severity != "note"]  # fmt: skip
-        return View(headline(self), (words, self.fine), [("log", self.source)], (),
-                    [section for section in sections if section is not None],
-                    [section for section in details if section is not None],
-                    [*notes, *calibration_notes(self)])  # fmt: skip
+        notes = [
+            f"{f.severity}, {f.where}: {f.what}. {f.advice}".rstrip()
+            for f in self.findings
+            if self.verbose or f.severity != "note"
+        ]
+        return View(
+            headline(self),
+            (words, self.fine),
+            [("log", self.source)],
+            (),
+            [section for section in sections if section is not None],
+            [section for section in details if section is not None],
+            [*notes, *calibration_notes(self)],
+        )
 
     def record(self) -> dict[str, Any]:
         """The fit as plain data, without the torques over time.
@@ -333,9 +344,12 @@ def identify(
     if friction not in get_args(FrictionChoice):
         raise unknown_name("friction", friction, get_args(FrictionChoice), where="identify")
     if essential and free is None:
-        raise ArmdynError("essential parameters of a physically consistent robot", where="identify",
-                          expected="a free estimate of base parameters",
-                          advice="Pass free=Weighted(), or --free on the command line.")  # fmt: skip
+        raise ArmdynError(
+            "essential parameters of a physically consistent robot",
+            where="identify",
+            expected="a free estimate of base parameters",
+            advice="Pass free=Weighted(), or --free on the command line.",
+        )
     log_format, processing = declared(log_format, processing)
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
     data = split_log(robot, log, validation, Preparation(log_format, processing, check), progress)
@@ -361,15 +375,27 @@ def identify(
         estimate = replace(estimate, root=np.hstack([estimate.root, calibrated.passed_on(base.count)]))
     progress("validation", 0.8)
     held_out = data.held_out is not None
-    judged = Judged.of(robot, data.held_out or row_samples(data.training), held_out=held_out,
-                       source=data.held_out_source)  # fmt: skip
+    judged = Judged.of(
+        robot, data.held_out or row_samples(data.training), held_out=held_out, source=data.held_out_source
+    )
     before = robot if np.abs(base.values).any() else None
     tried = validate(judged, identified, before=before, std=_band(model, estimate, judged))
     fit = Fit(
-        start=robot, robot=identified, base=base, estimate=estimate, model=model, signal=signal, validation=tried,
-        files=(), training=data.training, include=include, steps=training.steps, findings=(), source=data.source,
+        start=robot,
+        robot=identified,
+        base=base,
+        estimate=estimate,
+        model=model,
+        signal=signal,
+        validation=tried,
+        files=(),
+        training=data.training,
+        include=include,
+        steps=training.steps,
+        findings=(),
+        source=data.source,
         calibrated=calibrated,
-    )  # fmt: skip
+    )
     progress("files", 0.9)
     fit = replace(fit, files=tuple(_expressible(fit, (".toml", ".urdf"))))
     on_log = [f for f in training.findings if calibrated is None or not calibrated.answers(f)]
@@ -406,13 +432,27 @@ def _linear(robot: Robot, include: tuple[str, ...]) -> tuple[Robot, list[Finding
     notes = []
     static = robot.features.get("static_friction")
     if static:
-        notes.append(Finding("stribeck-left-out", "note", listed(static), "static friction is left out, because logs "
-                             "rarely determine it", advice="Viscous and Coulomb friction are identified."))  # fmt: skip
+        notes.append(
+            Finding(
+                "stribeck-left-out",
+                "note",
+                listed(static),
+                "static friction is left out, because logs rarely determine it",
+                advice="Viscous and Coulomb friction are identified.",
+            )
+        )
         robot = robot.without("static_friction")
     rounded = [joint.name for joint in robot.tree if _is_rounded(joint)]
     if rounded:
-        notes.append(Finding("friction-terms-anew", "note", listed(rounded), "the friction terms of the robot's file "
-                             "are not used", advice="They are looked for anew."))  # fmt: skip
+        notes.append(
+            Finding(
+                "friction-terms-anew",
+                "note",
+                listed(rounded),
+                "the friction terms of the robot's file are not used",
+                advice="They are looked for anew.",
+            )
+        )
         robot = replace(robot, tree=tuple(map(_unrounded, robot.tree)), expressions=None)
     return robot, notes
 

@@ -40,9 +40,11 @@ class Instrumental(Estimator):
 
     def __post_init__(self) -> None:
         if self.reference is None:
-            raise ArmdynError("instrumental variables need the commanded motion", where="identify",
-                              expected="method=Instrumental(reference=...), a trajectory or a function of the model"
-                              )  # fmt: skip
+            raise ArmdynError(
+                "instrumental variables need the commanded motion",
+                where="identify",
+                expected="method=Instrumental(reference=...), a trajectory or a function of the model",
+            )
 
     def __call__(self, observation: Observation) -> Estimate:
         estimate = Weighted(white=True)(observation)
@@ -81,8 +83,11 @@ class Instrumental(Estimator):
         M = np.einsum("j,jab->ab", w, ZY)
         scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(M)), 1e-300))
         if np.linalg.cond(M * np.outer(scale, scale)) > 1e12:
-            raise ArmdynError("the commanded motion does not determine all base parameters", where="instrumental",
-                              expected="the motion of the log, without noise")  # fmt: skip
+            raise ArmdynError(
+                "the commanded motion does not determine all base parameters",
+                where="instrumental",
+                expected="the motion of the log, without noise",
+            )
         inverse = np.linalg.inv(M * np.outer(scale, scale)) * np.outer(scale, scale)
         values = inverse @ (w @ Zy)
         residuals = observation.residuals(values)
@@ -99,8 +104,11 @@ def _instruments(observation: Observation, motion: tuple[Array, Array, Array]) -
     samples = observation.samples
     for array in motion:
         if array.shape != samples.q.shape:
-            raise ShapeError(f"a commanded motion of shape {array.shape}", where="instrumental",
-                             expected=f"{samples.q.shape}, that of the samples")  # fmt: skip
+            raise ShapeError(
+                f"a commanded motion of shape {array.shape}",
+                where="instrumental",
+                expected=f"{samples.q.shape}, that of the samples",
+            )
     q, qd, qdd = motion
     return replace(observation, samples=replace(samples, q=q, qd=qd, qdd=qdd), _rows=None)
 

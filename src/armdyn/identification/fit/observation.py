@@ -123,8 +123,11 @@ def observe(robot: Robot, samples: Samples, base: BaseParameters, *, progress: P
     Raises:  ShapeError if the samples have another number of joints; ArmdynError if no sample counts.
     """
     if samples.q.shape[1:] != (robot.n,) or base.robot.n != robot.n:
-        raise ShapeError(f"samples of {samples.q.shape[1]} joints", where=f"robot {robot.name!r}",
-                         expected=f"{robot.n}, those of the robot")  # fmt: skip
+        raise ShapeError(
+            f"samples of {samples.q.shape[1]} joints",
+            where=f"robot {robot.name!r}",
+            expected=f"{robot.n}, those of the robot",
+        )
     return condensed(base, samples, _rows(base, samples), progress)
 
 
@@ -150,9 +153,12 @@ def condensed(
             kept.append(rows)
         progress("evaluating the regressor", min(length / expected, 1.0))
     if not counts.any():
-        raise ArmdynError("no sample of the log counts", where=f"robot {base.robot.name!r}",
-                          expected="joints that move faster than their dead band",
-                          advice="Log a motion in which the joints move, or process it with dead_band=0.")  # fmt: skip
+        raise ArmdynError(
+            "no sample of the log counts",
+            where=f"robot {base.robot.name!r}",
+            expected="joints that move faster than their dead band",
+            advice="Log a motion in which the joints move, or process it with dead_band=0.",
+        )
     return Observation(base, samples, factors, counts, length, _rows=None if kept is None else tuple(kept))
 
 

@@ -183,8 +183,13 @@ class Problem:
                 numbers.append(p + a * k + i)
                 sizes.append(prior_number(values[place], float(scales[("Fv", "Fc")[i]][j])) / factor)
         weight = BARRIER.bodies if self.robust else NOISE.plain_bodies
-        return Barrier(bodies, prior_bodies(values[bodies]), np.array(numbers, dtype=int), np.array(sizes),
-                       BarrierSettings(bodies=weight))  # fmt: skip
+        return Barrier(
+            bodies,
+            prior_bodies(values[bodies]),
+            np.array(numbers, dtype=int),
+            np.array(sizes),
+            BarrierSettings(bodies=weight),
+        )
 
     # Solution -------------------------------------------------------------------------------------------------------
 

@@ -99,13 +99,25 @@ def robust_timing(
     Raises: Infeasible if the limits, less the distance, do not even hold the weights of the arm.
     """
     if not 0 < confidence < 1 or draws < 50:
-        raise ArmdynError(f"confidence = {confidence}, draws = {draws}", where="robust_timing",
-                          expected="a probability between 0 and 1, and at least 50 draws")  # fmt: skip
+        raise ArmdynError(
+            f"confidence = {confidence}, draws = {draws}",
+            where="robust_timing",
+            expected="a probability between 0 and 1, and at least 50 draws",
+        )
     if not np.isfinite(fit.covariance_root).all():
-        raise ArmdynError("parameters that the log does not determine", where="robust_timing",
-                          expected="finite variances of all parameters")  # fmt: skip
-    chance = _Chance(path, fit, required_torque_limits(fit.robot, tau_max)[1], {"v_max": v_max, "a_max": a_max,
-                     "j_max": j_max}, np.random.default_rng(seed), draws)  # fmt: skip
+        raise ArmdynError(
+            "parameters that the log does not determine",
+            where="robust_timing",
+            expected="finite variances of all parameters",
+        )
+    chance = _Chance(
+        path,
+        fit,
+        required_torque_limits(fit.robot, tau_max)[1],
+        {"v_max": v_max, "a_max": a_max, "j_max": j_max},
+        np.random.default_rng(seed),
+        draws,
+    )
     nominal = chance.timed(0.0)
     # Three standard deviations of a share of finitely many draws are kept in reserve.
     share = min(confidence + 3 * np.sqrt(confidence * (1 - confidence) / draws), 1 - 1 / draws)
@@ -177,9 +189,12 @@ class _Chance:
             low, high = high, 1.2 * high
             best = self._settled(best, high)
         if high >= MOST_DEVIATIONS:
-            raise Infeasible(f"{MOST_DEVIATIONS:g} standard deviations do not suffice to keep the torque limits",
-                             where=f"robot {self.dyn.robot.name!r}", expected=f"{100 * share:.3g} % of the robots",
-                             advice="Identify with a longer log, raise the limits, or ask for less.")  # fmt: skip
+            raise Infeasible(
+                f"{MOST_DEVIATIONS:g} standard deviations do not suffice to keep the torque limits",
+                where=f"robot {self.dyn.robot.name!r}",
+                expected=f"{100 * share:.3g} % of the robots",
+                advice="Identify with a longer log, raise the limits, or ask for less.",
+            )
         k = high
         for _ in range(ROUNDS):
             middle = 0.5 * (low + high)

@@ -115,11 +115,15 @@ class TorqueRows:
         settled = ~bank.unsettled(samples.q, samples.qd)[::factor]
         keep = np.asarray(moving.any(axis=1) & samples.keep[::factor].any(axis=1) & settled)
         if bank_given is None and keep.sum() < ROW.least:
-            raise ArmdynError(f"the robot moves for {keep.sum() / ROW.rate:.2g} s", where="identify",
-                              expected=f"joints that move faster than {SLOW:g} rad/s, for at least "
-                              f"{ROW.least / ROW.rate:g} s", advice="Log a longer motion.")  # fmt: skip
-        return TorqueRows(robot, include, names, samples, bank, t, Y, np.stack(columns, axis=1), tau, keep,
-                          bank.classes(qd), moving)  # fmt: skip
+            raise ArmdynError(
+                f"the robot moves for {keep.sum() / ROW.rate:.2g} s",
+                where="identify",
+                expected=f"joints that move faster than {SLOW:g} rad/s, for at least {ROW.least / ROW.rate:g} s",
+                advice="Log a longer motion.",
+            )
+        return TorqueRows(
+            robot, include, names, samples, bank, t, Y, np.stack(columns, axis=1), tau, keep, bank.classes(qd), moving
+        )
 
     @property
     def shape(self) -> tuple[int, int]:

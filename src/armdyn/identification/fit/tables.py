@@ -73,8 +73,15 @@ def body_section(fit: Fit) -> Section | None:
         rows.append(
             (fit.robot.opened.joints[j].body.name, f"{m[0]:.4g}", f"{m[1]:.4g}", std, _mm(c[0]), _mm(c[1]), spread)
         )
-    heads = (Column("body"), Column("mass before", "kg"), Column("mass", "kg"), Column("std"),
-             Column("centre before", "mm"), Column("centre", "mm"), Column("std"))  # fmt: skip
+    heads = (
+        Column("body"),
+        Column("mass before", "kg"),
+        Column("mass", "kg"),
+        Column("std"),
+        Column("centre before", "mm"),
+        Column("centre", "mm"),
+        Column("std"),
+    )
     note = f"In link frames, z on the joint axis. {_changed_most(fit)}"
     return Section("Bodies", heads, tuple(rows), note.strip()).filled()
 
@@ -104,14 +111,28 @@ def drive_section(fit: Fit) -> Section | None:
 def base_section(fit: Fit) -> Section:
     """The base parameters with their accuracy."""
     found = fit.estimate
-    columns = (Column("parameter"), Column("value"), Column("std"), Column("relative std", "%"), Column("before"),
-               Column("unit"), Column("contains"))  # fmt: skip
+    columns = (
+        Column("parameter"),
+        Column("value"),
+        Column("std"),
+        Column("relative std", "%"),
+        Column("before"),
+        Column("unit"),
+        Column("contains"),
+    )
     rows = [
-        (name, f"{found.values[i]:.5g}", f"{found.std[i]:.2g}", _percent(found.relative_std[i]),
-         f"{fit.base.values[i]:.5g}", unit, contained(fit.base, name))
+        (
+            name,
+            f"{found.values[i]:.5g}",
+            f"{found.std[i]:.2g}",
+            _percent(found.relative_std[i]),
+            f"{fit.base.values[i]:.5g}",
+            unit,
+            contained(fit.base, name),
+        )
         for i, (name, unit) in enumerate(zip(fit.base.names, fit.base.units, strict=True))
         if name not in found.left_out
-    ]  # fmt: skip
+    ]
     note = f"{int(found.samples.sum())} samples of all joints, {found.method}. Link frames have z on the joint axis."
     note += f" Set to zero: {', '.join(found.left_out)}." if found.left_out else ""
     return Section(f"{len(rows)} base parameters", columns, tuple(rows), note)
@@ -139,8 +160,9 @@ def term_section(fit: Fit) -> Section | None:
 
 def steps_section(fit: Fit) -> Section:
     """How the log was processed."""
-    return Section("Processing of the log", (Column("step"), Column("what was done", folds=True)),
-                   tuple(fit.steps.items()))  # fmt: skip
+    return Section(
+        "Processing of the log", (Column("step"), Column("what was done", folds=True)), tuple(fit.steps.items())
+    )
 
 
 def calibration_notes(fit: Fit) -> list[str]:
@@ -149,8 +171,10 @@ def calibration_notes(fit: Fit) -> list[str]:
     if found is None:
         return []
     units = {joint.name: UNITS[joint.kind].position for joint in fit.robot.joints}
-    notes = [f"Zero of {name}: {x:+.4g} +- {std:.2g} {units[name]}, included in the robot."
-             for name, (x, std) in found.zeros.items()]  # fmt: skip
+    notes = [
+        f"Zero of {name}: {x:+.4g} +- {std:.2g} {units[name]}, included in the robot."
+        for name, (x, std) in found.zeros.items()
+    ]
     notes += [f"Zero of {name} not identifiable: {why}." for name, why in found.not_identifiable.items()]
     if found.tilt is not None:
         kept = ", not significant: the declared direction is kept" if found.kept else ", included in the robot"

@@ -122,8 +122,9 @@ class TorqueModel:
                 law, motor, offset = laws[joint.name], joint.motor, joint.friction.offset if joint.friction else 0
                 if joint.name in motors:
                     own = motors[joint.name]
-                    motor = replace(motor or Motor(), viscous=own.viscous, coulomb=own.coulomb, width=own.width,
-                                    values=own.values)  # fmt: skip
+                    motor = replace(
+                        motor or Motor(), viscous=own.viscous, coulomb=own.coulomb, width=own.width, values=own.values
+                    )
                 elif motor is not None:  # its friction is counted with that of the joint
                     motor = replace(motor, viscous=0, coulomb=0)
                 joint = replace(joint, friction=replace(law, offset=offset), motor=motor)
@@ -133,8 +134,13 @@ class TorqueModel:
     def _friction(self, a: int) -> Friction:
         bank = self.rows.bank
         viscous, coulomb, *terms = self.own[a].tolist()
-        return Friction(viscous, coulomb, width=float(bank.widths[a, 0]), law=ROUNDED,
-                        values=bank.values(a, np.array(terms[: bank.count])))  # fmt: skip
+        return Friction(
+            viscous,
+            coulomb,
+            width=float(bank.widths[a, 0]),
+            law=ROUNDED,
+            values=bank.values(a, np.array(terms[: bank.count])),
+        )
 
     # Predictions ----------------------------------------------------------------------------------------------------
 

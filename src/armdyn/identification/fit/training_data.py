@@ -54,13 +54,15 @@ def split_log(robot: Robot, log: Any, validation: Any, prepared: Preparation, pr
         return TrainingData(samples, source, None, source)
     if isinstance(validation, float):
         if not 0 < validation < 1:
-            raise ArmdynError(f"validation = {validation}", where="identify",
-                              expected="a share between 0 and 1, or a log")  # fmt: skip
+            raise ArmdynError(
+                f"validation = {validation}", where="identify", expected="a share between 0 and 1, or a log"
+            )
         cut = round(len(samples) * (1 - validation)) // samples.decimation * samples.decimation
         first, last = _part(samples, slice(0, cut)), _part(samples, slice(cut, None))
         name = "the log" if source == "arrays" else source
-        return TrainingData(first, f"the first {1 - validation:.0%} of {name}", last,
-                     f"the last {validation:.0%} of {name}")  # fmt: skip
+        return TrainingData(
+            first, f"the first {1 - validation:.0%} of {name}", last, f"the last {validation:.0%} of {name}"
+        )
     return TrainingData(samples, source, *replace(prepared, check=False).samples(robot, validation, progress))
 
 

@@ -168,9 +168,15 @@ class Validation:
         errors, before = self.errors, self.relative_error_before
         heads = ("before", "error", "error at rest", "rows at rest", "within the band")
         columns = [Column("joint"), Column("torque, rms", self.unit), *(Column(head, "%") for head in heads)]
-        cells = [list(self.joints), [f"{x:.3g}" for x in self.torque],
-                 [""] * len(self.joints) if before is None else percents(before), percents(errors.moving),
-                 percents(errors.rest), [f"{100 * x:.0f}" for x in errors.resting], percents(self.covered)]  # fmt: skip
+        cells = [
+            list(self.joints),
+            [f"{x:.3g}" for x in self.torque],
+            [""] * len(self.joints) if before is None else percents(before),
+            percents(errors.moving),
+            percents(errors.rest),
+            [f"{100 * x:.0f}" for x in errors.resting],
+            percents(self.covered),
+        ]
         data = "held-out data" if self.held_out else "the data used for estimation"
         title = f"Torques on {data}: residual is {100 * self.relative_error_of_all:.3g} % of the torque (rms)"
         note = "Error: rms of the residual over rms of the torque, joint in motion; both low-passed at 10 Hz."
@@ -179,9 +185,14 @@ class Validation:
     def record(self) -> dict[str, Any]:
         """The figures as plain data, without the torques over time; keys as the properties of this class."""
         figures = {name: _plain(getattr(self, name)) for name in ("rms", "torque", "relative_error", "covered")}
-        return {"held_out": self.held_out, "source": self.source, "joints": list(self.joints),
-                "relative_error_of_all": self.relative_error_of_all, "error_at_rest": _plain(self.errors.rest),
-                "rows_at_rest": self.errors.resting.tolist()} | figures  # fmt: skip
+        return {
+            "held_out": self.held_out,
+            "source": self.source,
+            "joints": list(self.joints),
+            "relative_error_of_all": self.relative_error_of_all,
+            "error_at_rest": _plain(self.errors.rest),
+            "rows_at_rest": self.errors.resting.tolist(),
+        } | figures
 
     def __str__(self) -> str:
         return render(self.section())
@@ -197,8 +208,14 @@ def validate(judged: Judged, robot: Robot, *, before: Robot | None = None, std: 
     """
     joints = tuple(joint.name for joint in robot.joints)
     known = np.full(judged.measured.shape, np.nan) if std is None else std
-    return Validation(joints, judged, judged.torques(robot), None if before is None else judged.torques(before), known,
-                      common_units(robot).torque)  # fmt: skip
+    return Validation(
+        joints,
+        judged,
+        judged.torques(robot),
+        None if before is None else judged.torques(before),
+        known,
+        common_units(robot).torque,
+    )
 
 
 def percents(shares: Array) -> list[str]:

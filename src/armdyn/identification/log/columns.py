@@ -69,8 +69,11 @@ def _chosen(raw: Raw, quantity: str, wanted: Any, robot: Robot, where: str) -> A
         return arrays[0]
     block = arrays[0] if len(arrays) == 1 and arrays[0].ndim == 2 else np.column_stack(arrays)
     if block.shape[1] != robot.n:
-        raise ShapeError(f"{block.shape[1]} columns for {quantity}", where=where,
-                         expected=f"{robot.n}, one for each joint of {robot.name!r}")  # fmt: skip
+        raise ShapeError(
+            f"{block.shape[1]} columns for {quantity}",
+            where=where,
+            expected=f"{robot.n}, one for each joint of {robot.name!r}",
+        )
     return block
 
 
@@ -102,17 +105,23 @@ def _recognised(raw: Raw, quantity: str, robot: Robot, where: str) -> Array | No
     if len(missing) == robot.n:
         return None
     if missing:
-        raise FileError(f"no column {quantity} for joint {missing[0]!r}", where=where,
-                        expected=f"{quantity}1 to {quantity}{robot.n}, or names of joints; found: {_shown(raw)}",
-                        advice="Name them in LogFormat(columns=...).")  # fmt: skip
+        raise FileError(
+            f"no column {quantity} for joint {missing[0]!r}",
+            where=where,
+            expected=f"{quantity}1 to {quantity}{robot.n}, or names of joints; found: {_shown(raw)}",
+            advice="Name them in LogFormat(columns=...).",
+        )
     return np.column_stack([raw[name] for name in names if name is not None])
 
 
 def _wide_enough(block: Array, quantity: str, robot: Robot, where: str) -> Array:
     block = block.reshape(len(block), -1)
     if block.shape[1] != robot.n:
-        raise ShapeError(f"{quantity} has {block.shape[1]} columns", where=where,
-                         expected=f"{robot.n}, one for each joint of {robot.name!r}")  # fmt: skip
+        raise ShapeError(
+            f"{quantity} has {block.shape[1]} columns",
+            where=where,
+            expected=f"{robot.n}, one for each joint of {robot.name!r}",
+        )
     return block
 
 
@@ -128,8 +137,12 @@ def spellings(quantity: str, joint: str, number: int) -> set[str]:
 def _one(plain: Mapping[str, Sequence[str]], wanted: set[str], where: str) -> str | None:
     names = [name for key in sorted(wanted) for name in plain.get(key, ())]
     if len(names) > 1:
-        raise FileError(f"columns {' and '.join(map(repr, names[:3]))} mean the same", where=where,
-                        expected="one column", advice="Name the right ones in LogFormat(columns=...).")  # fmt: skip
+        raise FileError(
+            f"columns {' and '.join(map(repr, names[:3]))} mean the same",
+            where=where,
+            expected="one column",
+            advice="Name the right ones in LogFormat(columns=...).",
+        )
     return names[0] if names else None
 
 

@@ -38,8 +38,11 @@ class Log:
         for name in ("q", "tau", "qd", "qdd"):
             value = getattr(self, name)
             if value is not None and value.shape != (samples, self.q.shape[1]):
-                raise ShapeError(f"{name} has shape {value.shape}", where=f"log {self.source}",
-                                 expected=f"({samples}, {self.q.shape[1]}), a row per time stamp")  # fmt: skip
+                raise ShapeError(
+                    f"{name} has shape {value.shape}",
+                    where=f"log {self.source}",
+                    expected=f"({samples}, {self.q.shape[1]}), a row per time stamp",
+                )
 
     def __len__(self) -> int:
         return len(self.t)

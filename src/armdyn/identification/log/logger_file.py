@@ -28,8 +28,11 @@ class Logger(NamedTuple):
         for name in tables:
             if name not in SECTIONS:
                 raise unknown_name("section", name, SECTIONS, where=str(path))
-        found: dict[str, Any] = {name: make_section(kind, tables[name], f"{path}, [{name}]")
-                 for name, kind in SECTIONS.items() if tables.get(name)}  # fmt: skip
+        found: dict[str, Any] = {
+            name: make_section(kind, tables[name], f"{path}, [{name}]")
+            for name, kind in SECTIONS.items()
+            if tables.get(name)
+        }
         return Logger(found.get("log"), found.get("processing"))
 
     @staticmethod

@@ -185,18 +185,24 @@ def _even(log: Log) -> tuple[Log, Array, dict[str, str]]:
         raise ShapeError(f"{len(t)} samples", where=f"log {log.source}", expected=f"at least {FEWEST}")
     h = float(np.median(np.diff(t)))
     if not SHORTEST <= h <= LONGEST:
-        raise ArmdynError(f"time steps of {h:.4g} s", where=f"log {log.source}",
-                          expected=f"{SHORTEST:g} s to {LONGEST:g} s",
-                          advice="Give time stamps in seconds, or their unit.")  # fmt: skip
+        raise ArmdynError(
+            f"time steps of {h:.4g} s",
+            where=f"log {log.source}",
+            expected=f"{SHORTEST:g} s to {LONGEST:g} s",
+            advice="Give time stamps in seconds, or their unit.",
+        )
     span = float(t[-1]) - float(t[0])
     whole = len(order) == len(log) and np.abs(np.diff(log.t) - h).max() <= JITTER * h
     if whole:
         steps = {"samples": f"{len(log)} at {1 / h:.6g} Hz, {span:.4g} s"}
         return log, np.zeros(len(log), dtype=bool), steps
     if span / h >= 4 * len(log):
-        raise ArmdynError(f"{span:.4g} s with {len(log)} samples, most of them {h:.4g} s apart",
-                          where=f"log {log.source}", expected="a log without long gaps",
-                          advice="Split the log at its gaps, or correct its time stamps.")  # fmt: skip
+        raise ArmdynError(
+            f"{span:.4g} s with {len(log)} samples, most of them {h:.4g} s apart",
+            where=f"log {log.source}",
+            expected="a log without long gaps",
+            advice="Split the log at its gaps, or correct its time stamps.",
+        )
     grid = t[0] + h * np.arange(math.floor(span / h) + 1)
 
     def put(x: Array | None) -> Array | None:
@@ -317,8 +323,11 @@ def _cutoff(spectra: Sequence[Spectrum], rate: float, settings: Processing) -> t
     """Cut-off frequency in Hz, the largest of the joints' best ones, and how it was found."""
     if settings.cutoff is not None:
         if settings.cutoff >= rate / 2:
-            raise ArmdynError(f"cut-off {settings.cutoff} Hz", where="processing",
-                              expected=f"less than half the sampling rate, {rate / 2:.4g} Hz")  # fmt: skip
+            raise ArmdynError(
+                f"cut-off {settings.cutoff} Hz",
+                where="processing",
+                expected=f"less than half the sampling rate, {rate / 2:.4g} Hz",
+            )
         return settings.cutoff, "as given"
     moving = [s for s in spectra if s.moves]
     if not moving:

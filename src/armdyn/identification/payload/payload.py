@@ -114,8 +114,11 @@ class Payload(Result):
     def made_consistent(self) -> Payload:
         """The most probable physically consistent payload: the estimate, with the barrier of `barrier`."""
         if self.undetermined:
-            raise PhysicsError(f"the data do not determine {', '.join(self.undetermined)}", where="payload",
-                               advice="Measure a motion that turns the payload about all its axes.")  # fmt: skip
+            raise PhysicsError(
+                f"the data do not determine {', '.join(self.undetermined)}",
+                where="payload",
+                advice="Measure a motion that turns the payload about all its axes.",
+            )
         scale = 1 / np.sqrt(np.diag(self.covariance))
         H = np.outer(scale, scale) * np.linalg.inv(self.covariance * np.outer(scale, scale))
         none = np.zeros(0, dtype=int)
@@ -143,30 +146,45 @@ class Payload(Result):
         rows = []
         for label, value in self.values.items():
             known = label not in self.undetermined
-            rows.append((label, f"{value:.5g}" if known else "-", f"{self.std[label]:.2g}" if known else "-",
-                         UNIT_OF[label]))  # fmt: skip
-        section = Section("", tuple(map(Column, ("payload", "value", "std", "unit"))), tuple(rows),
-                          "Tensor at the centre of mass.")  # fmt: skip
+            rows.append(
+                (label, f"{value:.5g}" if known else "-", f"{self.std[label]:.2g}" if known else "-", UNIT_OF[label])
+            )
+        section = Section(
+            "", tuple(map(Column, ("payload", "value", "std", "unit"))), tuple(rows), "Tensor at the centre of mass."
+        )
         notes = [f"Suspicious log, {finding.where}: {finding.what}. {finding.advice}" for finding in self.findings]
         if self.gain is not None:
-            notes.append(f"The measured torques are {self.gain[0]:.4g} +- {self.gain[1]:.2g} times those that the "
-                         "robot's masses need; the payload accounts for it.")  # fmt: skip
+            notes.append(
+                f"The measured torques are {self.gain[0]:.4g} +- {self.gain[1]:.2g} times those that the "
+                "robot's masses need; the payload accounts for it."
+            )
         if self.known_mass is not None:
             gain, std = self.torque_gain(self.known_mass)
-            notes.append(f"Torques are {gain:.4g} +- {std:.2g} times the true ones: gains = {1 / gain:.4g} in the "
-                         "section [log] of the logger's file.")  # fmt: skip
+            notes.append(
+                f"Torques are {gain:.4g} +- {std:.2g} times the true ones: gains = {1 / gain:.4g} in the "
+                "section [log] of the logger's file."
+            )
         words = f"{len(self.findings)} findings on the logs" if self.findings else "no issues found"
         return View(f"Payload in frame {self.frame!r}", (words, not self.findings), (), (), [section], (), notes)
 
     def record(self) -> dict[str, Any]:
         """Values with standard deviations (None: not determined), gain of the torques, findings."""
-        values = {label: {"value": None if label in self.undetermined else x,
-                          "std": None if label in self.undetermined else self.std[label], "unit": UNIT_OF[label]}
-                  for label, x in self.values.items()}  # fmt: skip
+        values = {
+            label: {
+                "value": None if label in self.undetermined else x,
+                "std": None if label in self.undetermined else self.std[label],
+                "unit": UNIT_OF[label],
+            }
+            for label, x in self.values.items()
+        }
         gain = self.gain if self.known_mass is None else self.torque_gain(self.known_mass)
-        return {"frame": self.frame, "payload": values, "residual": self.residual,
-                "gain": None if gain is None else {"value": gain[0], "std": gain[1]},
-                "findings": [finding.record() for finding in self.findings]}  # fmt: skip
+        return {
+            "frame": self.frame,
+            "payload": values,
+            "residual": self.residual,
+            "gain": None if gain is None else {"value": gain[0], "std": gain[1]},
+            "findings": [finding.record() for finding in self.findings],
+        }
 
     def save(self, path: str | Path) -> Path:
         """Write the robot with this payload."""
@@ -228,13 +246,19 @@ def payload(
 
     def fitted(log: Any, start: float) -> Fit:
         said: Progress = lambda step, done: progress(step, start + done / 2)  # noqa: E731
-        return identify(robot, log, include=include, free=estimator or Weighted(), log_format=log_format,
-                        processing=processing, progress=said)  # fmt: skip
+        return identify(
+            robot,
+            log,
+            include=include,
+            free=estimator or Weighted(),
+            log_format=log_format,
+            processing=processing,
+            progress=said,
+        )
 
     before, after = fitted(unloaded, 0.0), fitted(loaded, 0.5)
     found = payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)
-    suspicious = [f for f in (*before.training.findings, *after.training.findings)
-                  if f.severity != "note"]  # fmt: skip
+    suspicious = [f for f in (*before.training.findings, *after.training.findings) if f.severity != "note"]
     found = replace(found, findings=tuple(dict.fromkeys(suspicious)), known_mass=known_mass, robot=robot)
     return found.with_gain(*torque_gain(before.base, before.estimate)) if calibrated else found
 
@@ -247,8 +271,11 @@ def torque_gain(base: BaseParameters, estimate: Estimate) -> tuple[float, float]
     inertial = [i for i, place in enumerate(base.places) if place.rstrip("0123456789") in INERTIAL]
     b, x = base.values[inertial], estimate.values[inertial]
     if not b.any():
-        raise PhysicsError("the robot has no inertial parameters to trust", where="payload",
-                           advice="Calibrate with a robot whose masses are known.")  # fmt: skip
+        raise PhysicsError(
+            "the robot has no inertial parameters to trust",
+            where="payload",
+            advice="Calibrate with a robot whose masses are known.",
+        )
     C = estimate.covariance[np.ix_(inertial, inertial)]
     scale = np.sqrt(np.maximum(np.diag(C), 1e-300))
     W = np.linalg.pinv(C / np.outer(scale, scale), hermitian=True) / np.outer(scale, scale)
@@ -266,8 +293,11 @@ def payload_from_estimates(
     """The payload from two identifications of the same base parameters. [PL-1]"""
     (base, before), (other, after) = (x if isinstance(x, tuple) else (x.base, x.estimate) for x in (unloaded, loaded))
     if base.names != other.names:
-        raise ArmdynError("the two identifications are of different base parameters", where="payload",
-                          expected="the same robot and the same families")  # fmt: skip
+        raise ArmdynError(
+            "the two identifications are of different base parameters",
+            where="payload",
+            expected="the same robot and the same families",
+        )
     B = _carried(base, frame)
     inertial = [name.rstrip("0123456789") in INERTIAL for name in base.standard]
     rows = base.matrix[:, inertial].any(axis=1) if friction_changes else np.ones(base.count, dtype=bool)
@@ -283,8 +313,11 @@ def _carried(base: BaseParameters, frame: str) -> Array:
         raise ArmdynError(f"frame {frame!r} does not move", where="payload", expected="the tool or a moving body")
     columns = [base.standard.index(f"{kind}{link + 1}") for kind in INERTIAL if f"{kind}{link + 1}" in base.standard]
     if len(columns) != len(INERTIAL):
-        raise ArmdynError("parameters of the last link are left out", where="payload",
-                          expected="base parameters of the family 'inertial' without `absent`")  # fmt: skip
+        raise ArmdynError(
+            "parameters of the last link are left out",
+            where="payload",
+            expected="base parameters of the family 'inertial' without `absent`",
+        )
     # Linear: the unit parameters of the frame, seen from the link.
     T = np.array([Inertia.from_parameters(*row).seen_from(pose).parameters() for row in np.eye(10)], dtype=float).T
     B: Array = base.matrix[:, columns] @ T
@@ -312,11 +345,17 @@ def _least_squares(A: Array, y: Array, S: Array, frame: str, *, scaled: bool) ->
 def _payload(phi: Array, covariance: Array, determined: Array, frame: str, misfit: float) -> Payload:
     """Mark what follows from undetermined parameters: a centre of mass needs its moment, a tensor its centre."""
     if not determined[9]:
-        raise PhysicsError("the data do not determine the mass", where="payload",
-                           advice="Measure a motion in which gravity or acceleration acts on the joints.")  # fmt: skip
+        raise PhysicsError(
+            "the data do not determine the mass",
+            where="payload",
+            advice="Measure a motion in which gravity or acceleration acts on the joints.",
+        )
     if not phi[9] > 0:
-        raise PhysicsError(f"the mass comes out as {phi[9]:.4g} kg", where="payload",
-                           advice="Check which log is the loaded one, and the signs of the torques.")  # fmt: skip
+        raise PhysicsError(
+            f"the mass comes out as {phi[9]:.4g} kg",
+            where="payload",
+            advice="Check which log is the loaded one, and the signs of the torques.",
+        )
     undetermined = [LABELS[1 + k] for k in range(3) if not determined[6 + k]]
     pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
     for k, (i, j) in enumerate(pairs):

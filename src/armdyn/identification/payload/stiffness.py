@@ -77,10 +77,13 @@ class ElasticFit(Result):
     def _view(self) -> View:
         columns = (Column("joint"), *(Column(part) for part in PARTS), Column("residual"))
         rows = tuple(
-            (each.name, *(f"{getattr(each, part):.5g} +- {each.std[part]:.2g}" for part in PARTS),
-             f"{100 * each.residual:.2g} %")
+            (
+                each.name,
+                *(f"{getattr(each, part):.5g} +- {each.std[part]:.2g}" for part in PARTS),
+                f"{100 * each.residual:.2g} %",
+            )
             for each in self.joints
-        )  # fmt: skip
+        )
         share = max(each.noise_share for each in self.joints) ** 2
         note = (
             f"At the joints' side; +-: standard deviation. Noise of the encoders lowers the stiffness by {share:.1e}."
@@ -130,8 +133,14 @@ def stiffness(
         if joint.elastic is not None:
             stretch = samples.q[:, n + j] - samples.q[:, j]
             noise = both.q[raw, n + j] - both.q[raw, j] - stretch
-            found[j] = _fitted(joint.name, _regressor(samples, j, n), samples.tau[:, j], samples.keep[:, n + j],
-                               samples.decimation, float(noise.std() / max(stretch.std(), 1e-300)))  # fmt: skip
+            found[j] = _fitted(
+                joint.name,
+                _regressor(samples, j, n),
+                samples.tau[:, j],
+                samples.keep[:, n + j],
+                samples.decimation,
+                float(noise.std() / max(stretch.std(), 1e-300)),
+            )
     return ElasticFit(tuple(found.values()), _with(robot, found), _links_log(robot, samples, found))
 
 
@@ -147,12 +156,21 @@ def _both_sides(robot: Robot, log: Any, link: str, motor: str, log_format: LogFo
             sides.append(read_log(log, rigid, replace(log_format, columns=chosen)))
     links, motors = sides
     if links.t.shape != motors.t.shape or (links.t != motors.t).any():
-        raise ShapeError("samples of links and motors differ in number", where=f"log {links.source}",
-                         expected="the same time stamps for both encoders",
-                         advice="Leave out samples in which one of them is missing.")  # fmt: skip
+        raise ShapeError(
+            "samples of links and motors differ in number",
+            where=f"log {links.source}",
+            expected="the same time stamps for both encoders",
+            advice="Leave out samples in which one of them is missing.",
+        )
     names = (*links.joints, *(f"motor of {name}" for name in motors.joints))
-    return Log(links.t, np.hstack([links.q, motors.q]), np.hstack([links.tau, links.tau]), joints=names,
-               source=links.source, findings=links.findings)  # fmt: skip
+    return Log(
+        links.t,
+        np.hstack([links.q, motors.q]),
+        np.hstack([links.tau, links.tau]),
+        joints=names,
+        source=links.source,
+        findings=links.findings,
+    )
 
 
 def _delayed(log: Log, delay: float) -> Log:
@@ -167,16 +185,28 @@ def _regressor(samples: Any, j: int, n: int) -> Array:
     """(N, 6) columns of [E-1]."""
     m = n + j
     qd = samples.qd[:, m]
-    return np.column_stack([samples.q[:, m] - samples.q[:, j], qd - samples.qd[:, j], samples.qdd[:, m], qd,
-                            np.sign(qd), np.ones(len(samples.t))])  # fmt: skip
+    return np.column_stack(
+        [
+            samples.q[:, m] - samples.q[:, j],
+            qd - samples.qd[:, j],
+            samples.qdd[:, m],
+            qd,
+            np.sign(qd),
+            np.ones(len(samples.t)),
+        ]
+    )
 
 
 def _fitted(name: str, X: Array, tau: Array, keep: Array, factor: int, noise_share: float) -> ElasticJoint:
     rows = decimated_keep(keep[:, None], factor)[:, 0]
     X, y = decimated(X, factor)[rows], decimated(tau, factor)[rows]
     if len(y) < SMALLEST:
-        raise ShapeError(f"{len(y)} samples count", where=f"joint {name!r}", expected=f"at least {SMALLEST}",
-                         advice="Log a longer motion, or a faster one.")  # fmt: skip
+        raise ShapeError(
+            f"{len(y)} samples count",
+            where=f"joint {name!r}",
+            expected=f"at least {SMALLEST}",
+            advice="Log a longer motion, or a faster one.",
+        )
     scale = np.sqrt(np.mean(X**2, axis=0))
     A = X / scale
     values = np.linalg.lstsq(A, y, rcond=None)[0]
@@ -191,8 +221,9 @@ def _fitted(name: str, X: Array, tau: Array, keep: Array, factor: int, noise_sha
     std = np.sqrt(np.maximum(np.diag(inverse @ spread @ inverse), 0) * degrees) / scale
     residual = float(np.sqrt(np.mean(error**2) / np.mean(y**2)))
     parts = dict(zip(PARTS, (values / scale).tolist(), strict=True))
-    return ElasticJoint(name, **parts, std=dict(zip(PARTS, std.tolist(), strict=True)), residual=residual,
-                        noise_share=noise_share)  # fmt: skip
+    return ElasticJoint(
+        name, **parts, std=dict(zip(PARTS, std.tolist(), strict=True)), residual=residual, noise_share=noise_share
+    )
 
 
 def _with(robot: Robot, found: Mapping[int, ElasticJoint]) -> Robot:

@@ -130,15 +130,27 @@ class _Batch:
         rows, columns = ("1", "1", *map(str, self.recipe.ending.shape))[-2:]
         down, along = ("0", "0", *self.strides[self.inputs])[-2:]
         source = ("8", str(layout.step * int(columns)), str(layout.step))
-        copied(self.w, part.here[self.inputs], layout.ending, (self.steps[self.inputs], down, along), source,
-               (part.taken, rows, columns))  # fmt: skip
+        copied(
+            self.w,
+            part.here[self.inputs],
+            layout.ending,
+            (self.steps[self.inputs], down, along),
+            source,
+            (part.taken, rows, columns),
+        )
 
     def put_grid(self, layout: Layout, part: _Part) -> None:
         rows, columns = grid_sizes(self.recipe, layout)
         down, along = self.strides[self.inputs]
         source = ("8", *grid_steps(self.recipe, layout.row, str(layout.step)))
-        copied(self.w, part.here[self.inputs], layout.results[0], (self.steps[self.inputs], down, along), source,
-               (part.taken, rows, columns))  # fmt: skip
+        copied(
+            self.w,
+            part.here[self.inputs],
+            layout.results[0],
+            (self.steps[self.inputs], down, along),
+            source,
+            (part.taken, rows, columns),
+        )
 
     def put_matrices(self, layout: Layout, part: _Part) -> None:
         """Sample by sample."""
@@ -181,9 +193,15 @@ def copied(w: LoopWriter, target: str, source: str, to: Steps, of: Steps, sizes:
 
 
 def products(
-    w: LoopWriter, recipe: Recipe, layout: Layout, where: tuple[str, str], lane: str, step: int,
-    targets: Sequence[Target], order: Order,
-) -> None:  # fmt: skip
+    w: LoopWriter,
+    recipe: Recipe,
+    layout: Layout,
+    where: tuple[str, str],
+    lane: str,
+    step: int,
+    targets: Sequence[Target],
+    order: Order,
+) -> None:
     """Matrices of one sample, and what stands on their diagonals: entries `step` bytes apart, from `lane` on.
 
     where: what pairs and strips read.

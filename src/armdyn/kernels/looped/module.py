@@ -140,8 +140,11 @@ def _received(cursor: Cursor, name: str, carried: Mapping[Place, Carried]) -> No
     w.label(f"{name}.near")
     w.do(f"br label %{name}.found")
     w.label(f"{name}.far")
-    sources = {left: Place("inbox", left.at) if left.where == "outbox" else Place("parent", left.at)
-               for left in carried if left.where != "inbox"}  # fmt: skip
+    sources = {
+        left: Place("inbox", left.at) if left.where == "outbox" else Place("parent", left.at)
+        for left in carried
+        if left.where != "inbox"
+    }
     far = [cursor.read(source) for source in sources.values()]
     w.do(f"br label %{name}.found")
     w.label(f"{name}.found")

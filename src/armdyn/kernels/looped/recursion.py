@@ -255,8 +255,11 @@ class Recipe:
         """Entries that links add to their parents' and that no other loop reads."""
         found = []
         for _, site in traced:
-            elsewhere = {place.at for place in self._read([other for other in traced if other[1] is not site])
-                         if place.where in RECORDS}  # fmt: skip
+            elsewhere = {
+                place.at
+                for place in self._read([other for other in traced if other[1] is not site])
+                if place.where in RECORDS
+            }
             added = {place.at for place in site.written if place.where == "parent"} - elsewhere
             spans = (range(self.places[name], self.places[name] + SIZES[kind]) for name, kind in self.own.items())
             found += [at for span in spans if added.issuperset(span) for at in span]

@@ -74,9 +74,14 @@ def _is(w: LoopWriter, a: str, relation: str, b: str) -> str:
 
 
 def _strip(
-    w: LoopWriter, strip: Strip, known: dict[str, list[str]], own: list[str | None], pair: tuple[str, str],
-    numbers: str, target: str,
-) -> None:  # fmt: skip
+    w: LoopWriter,
+    strip: Strip,
+    known: dict[str, list[str]],
+    own: list[str | None],
+    pair: tuple[str, str],
+    numbers: str,
+    target: str,
+) -> None:
     """The strip of one link. pair: whether the joint carries it, and whether it is the joint's own."""
     w.do(f"br i1 {w.put(f'icmp ne i8 {pair[0]}, 0')}, label %some, label %none")
     w.label("some")

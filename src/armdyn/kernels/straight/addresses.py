@@ -49,9 +49,12 @@ def defined_addresses(areas: Sequence[Area], uses: Mapping[str, int], windows: i
     for k, (area, start, pointers) in enumerate(pieces):
         base, first = area.base, area.step * start
         if k in chosen:
-            lines += [f"  %middle{k} = getelementptr i8, ptr {base}, i64 {first + area.reach // 2}",
-                      f'  %window{k} = call ptr asm "", "=r,0"(ptr %middle{k})']  # fmt: skip
+            lines += [
+                f"  %middle{k} = getelementptr i8, ptr {base}, i64 {first + area.reach // 2}",
+                f'  %window{k} = call ptr asm "", "=r,0"(ptr %middle{k})',
+            ]
             base, first = f"%window{k}", -area.reach // 2
-        lines += [f"  {each} = getelementptr i8, ptr {base}, i64 {first + area.step * j}"
-                  for j, each in enumerate(pointers)]  # fmt: skip
+        lines += [
+            f"  {each} = getelementptr i8, ptr {base}, i64 {first + area.step * j}" for j, each in enumerate(pointers)
+        ]
     return lines

@@ -85,13 +85,15 @@ def rows(ports: Ports, plan: Plan, lanes: int, machine: Machine) -> str:
             f"{head} {{\n{w.text}\n}}\n",
             own,
             block.memory.table(),
-            *(f"@places{i} = internal constant [{len(table)} x i16] [{', '.join(f'i16 {x}' for x in table)}]\n"
-              for i, table in tables.items()),
+            *(
+                f"@places{i} = internal constant [{len(table)} x i16] [{', '.join(f'i16 {x}' for x in table)}]\n"
+                for i, table in tables.items()
+            ),
             "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n",
             "declare void @all_sines(ptr, ptr, ptr, i64)\n" * bool(plan.angles),
             "declare void @scatter_results(ptr, ptr, ptr, i64, i64)\n" * bool(scattered),
         ]
-    )  # fmt: skip
+    )
 
 
 def _at_block(w: LoopWriter, ports: Ports, lanes: int, bases: Sequence[str], number: str) -> list[str]:
@@ -172,8 +174,11 @@ class _FirstPass(_Rows):
         """Lines that define the pointers which the code uses; constants: in the order of their table."""
         step, uses = self.memory.constant_bytes, self.memory.uses
         slots = [f"  %slot{k} = alloca {self.kind}, align {self.bytes}" for k in range(self.memory.slots)]
-        return slots + [f"  {pointer} = getelementptr i8, ptr @constants, i64 {step * k}"
-                        for k, pointer in enumerate(constants) if pointer in uses]  # fmt: skip
+        return slots + [
+            f"  {pointer} = getelementptr i8, ptr @constants, i64 {step * k}"
+            for k, pointer in enumerate(constants)
+            if pointer in uses
+        ]
 
     def write(self, w: LoopWriter, pointers: Sequence[str], target: str, constants: dict[str, str]) -> None:
         """Into a function that is being written."""

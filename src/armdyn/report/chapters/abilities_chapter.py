@@ -67,7 +67,12 @@ def _section(dyn: Dynamics, shown: dict[str, Array], strength: Array) -> Section
         acceleration = acceleration_ellipsoid(dyn, q, rows=rows, tau_max=strength)
         axes = (shape.half_axes for shape in (velocity, force, acceleration))
         cells.append((name, *axes, f"{float(velocity.isotropy):.3f}"))
-    columns = (Column("configuration"), Column("velocity", "m/s"), Column("force", "N"),
-               Column("acceleration", "m/s²"), Column("isotropy", "of velocity"))  # fmt: skip
+    columns = (
+        Column("configuration"),
+        Column("velocity", "m/s"),
+        Column("force", "N"),
+        Column("acceleration", "m/s²"),
+        Column("isotropy", "of velocity"),
+    )
     note = f"Half axes along {rows}, longest first. Isotropy: shortest over longest, 0 at a singular configuration."
     return Section("Half axes of the ellipsoids", columns, tuple(cells), note)

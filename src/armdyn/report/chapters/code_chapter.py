@@ -15,8 +15,11 @@ from armdyn.tables import Column, Section
 FOLDER = "code"
 MANY = 12
 """Joints beyond which only the first function is exported."""
-WHAT = {".h": "C header: one function per quantity", ".c": "C99 source; needs only math.h, allocates nothing",
-        ".py": "Python module for NumPy arrays"}  # fmt: skip
+WHAT = {
+    ".h": "C header: one function per quantity",
+    ".c": "C99 source; needs only math.h, allocates nothing",
+    ".py": "Python module for NumPy arrays",
+}
 NAMED = {"CMakeLists.txt": "CMake project for the C files", "README.txt": "how to build and call the C functions"}
 LANGUAGES = ("c", "python")
 

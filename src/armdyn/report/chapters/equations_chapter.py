@@ -34,9 +34,11 @@ def equations(subject: Subject) -> Chapter:
     """M, C and g, typeset."""
     longest = _longest_chain(subject.robot)
     if longest > DEEPEST:
-        raise NotApplicable(f"the explicit equations of {longest} joints in a row are too long to print",
-                            where=f"robot {subject.robot.name!r}",
-                            advice="Compiled functions and exported code do not need the explicit form")  # fmt: skip
+        raise NotApplicable(
+            f"the explicit equations of {longest} joints in a row are too long to print",
+            where=f"robot {subject.robot.name!r}",
+            advice="Compiled functions and exported code do not need the explicit form",
+        )
     derived = derive(subject.robot, progress=subject.progress("equations"))
     files = []
     if not is_long(derived):
@@ -77,7 +79,12 @@ def _compared(robot: Robot) -> tuple[Formulation, ...]:
 
 def formulations(subject: Subject) -> Chapter:
     """Inverse dynamics by every formulation: operations and times."""
-    made = compare(subject.robot, formulations=_compared(subject.robot), progress=subject.progress("formulations"))
+    made = compare(
+        subject.robot,
+        formulations=_compared(subject.robot),
+        coriolis=False,
+        progress=subject.progress("formulations"),
+    )
     section = _comparison_section(made)
     least = min(made.rows, key=lambda row: row.operations.total)
     words = (
@@ -188,9 +195,15 @@ def _comparison_section(comparison: Comparison) -> Section:
         )
         for row in comparison.rows
     ]
-    columns = (Column("formulation"), Column("source", folds=True), Column("difference", "relative"),
-               Column("as written", "x / +"), Column("shared", "x / +"), Column("tracing", "ms"),
-               Column("in Python", "ms"))  # fmt: skip
+    columns = (
+        Column("formulation"),
+        Column("source", folds=True),
+        Column("difference", "relative"),
+        Column("as written", "x / +"),
+        Column("shared", "x / +"),
+        Column("tracing", "ms"),
+        Column("in Python", "ms"),
+    )
     note = (
         "Operations of one evaluation: as the formulation is written, and with common subexpressions shared. "
         "Difference: from the first formulation, relative to the largest torque. In Python: one evaluation of the "

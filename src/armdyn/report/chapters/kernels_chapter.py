@@ -41,8 +41,16 @@ def kernels(subject: Subject) -> Chapter:
             blocked.append(f"{name}: {error}")
             continue
         rows.append(row)
-    columns = (Column("function"), Column("x"), Column("+"), Column("sin, cos"), Column("other"),
-               Column("one call", "µs"), Column("in a batch", "ns/sample"), Column("compile time", "ms"))  # fmt: skip
+    columns = (
+        Column("function"),
+        Column("x"),
+        Column("+"),
+        Column("sin, cos"),
+        Column("other"),
+        Column("one call", "µs"),
+        Column("in a batch", "ns/sample"),
+        Column("compile time", "ms"),
+    )
     note = (
         f"CPU time of one thread on this machine ({platform.machine()}, {platform.system()}) for one call from Python, "
         f"and per sample in a batch of {BATCH}. Compile time: of machine code, or its loading from the cache."
@@ -50,8 +58,12 @@ def kernels(subject: Subject) -> Chapter:
     section = Section("", columns, tuple(rows), note)
     words = "`armdyn.compile(robot)` gives functions in machine code for this robot, called like NumPy functions."
     left = f"Beyond {MANY} joints, the report leaves the remaining functions uncompiled." if n > MANY else ""
-    blocks = [html.paragraph(words), html.table(section) if rows else "",
-              html.bullets("Functions that cannot be compiled", blocked), html.remark(left)]  # fmt: skip
+    blocks = [
+        html.paragraph(words),
+        html.table(section) if rows else "",
+        html.bullets("Functions that cannot be compiled", blocked),
+        html.remark(left),
+    ]
     file = subject.table("functions.csv", section, "operations and times of the compiled functions")
     facts, numbers = [], {name: {"call_s": call, "sample_s": sample} for name, (call, sample) in times.items()}
     if "inverse_dynamics" in times:

@@ -159,11 +159,14 @@ def _sizing_section(title: str, robot: Robot, loads: Any) -> Section:
     """One row per actuator, with the share of the torque limit where the robot has one."""
     units = common_units(robot)
     fields = [
-        ("peak torque", units.torque, loads.peak_torque), ("rms torque", units.torque, loads.rms_torque),
-        ("peak speed", units.velocity, loads.peak_speed), ("peak power", "W", loads.peak_power),
-        ("peak braking", "W", loads.peak_braking), ("energy", "J", loads.energy_given),
+        ("peak torque", units.torque, loads.peak_torque),
+        ("rms torque", units.torque, loads.rms_torque),
+        ("peak speed", units.velocity, loads.peak_speed),
+        ("peak power", "W", loads.peak_power),
+        ("peak braking", "W", loads.peak_braking),
+        ("energy", "J", loads.energy_given),
         ("returned", "J", loads.energy_returned),
-    ]  # fmt: skip
+    ]
     columns = [Column("joint"), *(Column(head, unit) for head, unit, _ in fields)]
     rows = [[name, *(f"{values[i]:.4g}" for _, _, values in fields)] for i, name in enumerate(joint_names(robot))]
     limits = motion_limits(robot).tau_max

@@ -35,8 +35,13 @@ def excitation_figure(excitation: Excitation) -> Any:
         axes.set_xlabel("time, s", color=DARK)
     handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=min(len(labels), 7), frameon=False, fontsize=9)
-    figure.suptitle(f"{design.robot.name}: excitation within the limits, condition number {excitation.condition:.1f}",
-                    fontsize=12, color=DARK, x=0.02, ha="left")  # fmt: skip
+    figure.suptitle(
+        f"{design.robot.name}: excitation within the limits, condition number {excitation.condition:.1f}",
+        fontsize=12,
+        color=DARK,
+        x=0.02,
+        ha="left",
+    )
     figure.tight_layout(rect=(0, 0.05, 1, 1))
     return figure
 

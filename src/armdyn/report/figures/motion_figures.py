@@ -127,8 +127,11 @@ def _limits(axes: Any, robot: Robot | None, j: int, order: int, color: str, valu
     if robot is None:
         return
     limits = motion_limits(robot)
-    low, high = ((limits.lower, limits.upper), (-limits.velocity, limits.velocity),
-                 (-limits.acceleration, limits.acceleration))[order]  # fmt: skip
+    low, high = (
+        (limits.lower, limits.upper),
+        (-limits.velocity, limits.velocity),
+        (-limits.acceleration, limits.acceleration),
+    )[order]
     span = max(float(np.ptp(values)), 1e-9)
     for value in (low[j], high[j]):
         if values.min() - 0.35 * span <= value <= values.max() + 0.35 * span:

@@ -23,8 +23,11 @@ def zero_lines_figure(found: Significance, *, over: tuple[int, int] | None = Non
     terms = [term for term in changing if len(term.factors) != 1 or term.row <= term.factors[0]][:MOST]  # D_ij = D_ji
     low, high = working_range(found.robot, one_turn=True)
     if not terms or found.robot.n < 2:
-        raise NotApplicable("no term of the equations changes sign", where=f"robot {found.robot.name!r}",
-                            expected="terms that vanish at some configurations")  # fmt: skip
+        raise NotApplicable(
+            "no term of the equations changes sign",
+            where=f"robot {found.robot.name!r}",
+            expected="terms that vanish at some configurations",
+        )
     a, b = over or _axes(found, terms, low, high)
     grid = np.meshgrid(np.linspace(low[a], high[a], POINTS), np.linspace(low[b], high[b], POINTS), indexing="ij")
     q = np.broadcast_to((low + high) / 2, (POINTS, POINTS, len(low))).copy()

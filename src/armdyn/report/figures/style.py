@@ -114,8 +114,16 @@ def journal(figure: Any, size: str = "column") -> Any:
         handles, labels = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
         legend.remove()
         fitting = int(JOURNAL[size] * _LETTERS_PER_INCH // (max(map(len, labels)) + 6))
-        figure.legend(handles, labels, loc="outside lower center", ncols=max(1, min(len(labels), fitting)),
-                      frameon=False, fontsize=_SMALL, handlelength=1.5, columnspacing=1.2)  # fmt: skip
+        figure.legend(
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=max(1, min(len(labels), fitting)),
+            frameon=False,
+            fontsize=_SMALL,
+            handlelength=1.5,
+            columnspacing=1.2,
+        )
     figure.set_layout_engine("constrained")
     figure.set_size_inches(JOURNAL[size], old_height * (0.35 + 0.65 * factor))
     return figure

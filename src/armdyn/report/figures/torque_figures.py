@@ -155,9 +155,16 @@ def _draw(axes: Any, t: Array, curves: Sequence[Curve], legend: bool = True) -> 
         axes.plot(t, values, label=name, color=tint, linewidth=1.2 if name == "total" and len(curves) > 1 else 1.7)
     if legend:
         axes.legend(
-            loc="lower left", bbox_to_anchor=(0, 0.98), ncols=len(curves), frameon=False, fontsize=8.5,
-            borderaxespad=0, borderpad=0.1, handlelength=1.4, columnspacing=1.2,
-        )  # fmt: skip
+            loc="lower left",
+            bbox_to_anchor=(0, 0.98),
+            ncols=len(curves),
+            frameon=False,
+            fontsize=8.5,
+            borderaxespad=0,
+            borderpad=0.1,
+            handlelength=1.4,
+            columnspacing=1.2,
+        )
 
 
 def _dress(axes: Any, unit: str) -> None:

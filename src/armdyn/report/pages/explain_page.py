@@ -52,9 +52,12 @@ def explanation_page(found: Explanation) -> str:
     table = found.torques
     data = b"" if table is None else b"".join(np.ascontiguousarray(x).tobytes() for x in (table.first, table.second))
     return html.page(
-        f"{found.first} and {found.second}", "Why two models disagree.", blocks, contents=list(chapters),
+        f"{found.first} and {found.second}",
+        "Why two models disagree.",
+        blocks,
+        contents=list(chapters),
         made=html.provenance(**{"the torques": data}),
-    )  # fmt: skip
+    )
 
 
 def _facts(found: Explanation) -> list[tuple[str, str, str, bool | None]]:

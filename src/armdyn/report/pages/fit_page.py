@@ -57,9 +57,12 @@ def identification_page(fit: Fit) -> str:
     samples = fit.training
     data = b"".join(np.ascontiguousarray(x).tobytes() for x in (samples.t, samples.q, samples.tau))
     return html.page(
-        f"{fit.robot.name}: identification", f"Identified from {fit.source}.", blocks, contents=list(chapters),
+        f"{fit.robot.name}: identification",
+        f"Identified from {fit.source}.",
+        blocks,
+        contents=list(chapters),
         made=html.provenance(**{"processed log": data}),
-    )  # fmt: skip
+    )
 
 
 def _tables(*sections: Section | None) -> list[str]:
@@ -78,8 +81,11 @@ def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
     ]
     valid = all(each.fine for each in fit.files)
     consistent = "all physically consistent" if valid else "invalid values: see Findings"
-    return [*cards, ("Bodies", str(len(fit.robot.opened.links)), consistent, valid),
-            ("Issues", str(issues), "see Findings" if fit.findings else "no issues found", issues == 0)]  # fmt: skip
+    return [
+        *cards,
+        ("Bodies", str(len(fit.robot.opened.links)), consistent, valid),
+        ("Issues", str(issues), "see Findings" if fit.findings else "no issues found", issues == 0),
+    ]
 
 
 def _files(fit: Fit) -> list[str]:
@@ -115,8 +121,12 @@ def _torques(fit: Fit) -> list[str]:
     tried = fit.validation
     data = f"Held-out data: {tried.source}." if tried.held_out else "The data used for estimation."
     text = f"{data} Torques of the .toml file. The band holds 95 % of the measured torques."
-    key = [("measured", GREY, False), ("predicted", COLORS[0], False), ("residual", COLORS[3], False),
-           ("band of the residual", COLORS[1], False)]  # fmt: skip
+    key = [
+        ("measured", GREY, False),
+        ("predicted", COLORS[0], False),
+        ("residual", COLORS[3], False),
+        ("band of the residual", COLORS[1], False),
+    ]
     panels = []
     for j, joint in enumerate(fit.robot.joints):
         unit = UNITS[joint.kind].torque
@@ -124,9 +134,12 @@ def _torques(fit: Fit) -> list[str]:
             Line(tried.t, tried.measured[:, j], color=GREY, wide=True),
             Line(tried.t, tried.predicted[:, j], color=COLORS[0]),
             Line(tried.t, tried.residuals[:, j], color=COLORS[3]),
-            *(Line(tried.t, sign * 2 * tried.std[:, j], color=COLORS[1]) for sign in (1, -1)
-              if np.isfinite(tried.std[:, j]).all()),
-        ]  # fmt: skip
+            *(
+                Line(tried.t, sign * 2 * tried.std[:, j], color=COLORS[1])
+                for sign in (1, -1)
+                if np.isfinite(tried.std[:, j]).all()
+            ),
+        ]
         title = f"{joint.name}: error {tried.relative_error[j]:.1%}"
         panels.append(chart(Panel(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines)))
     return [html.panels(panels, text, key)]
@@ -171,21 +184,41 @@ def _causes(fit: Fit, j: int, plain: Array, rich: Array) -> list[str]:
         "t (s)": s.t[::step],
     }
     return [
-        chart(Panel("", name, f"residual ({torque})", [
-            Line(x[shown], plain[shown], style=".", color=GREY),
-            Line(x[shown], rich[shown], style=".", color=COLORS[0]),
-        ]))
+        chart(
+            Panel(
+                "",
+                name,
+                f"residual ({torque})",
+                [
+                    Line(x[shown], plain[shown], style=".", color=GREY),
+                    Line(x[shown], rich[shown], style=".", color=COLORS[0]),
+                ],
+            )
+        )
         for name, x in at.items()
-    ]  # fmt: skip
+    ]
 
 
 def _residuals(fit: Fit) -> list[str]:
     tried = fit.validation
-    columns = (Column("joint"), Column("sigma", tried.unit), Column("samples"),
-               Column("autocorrelation time", "samples"), Column("Durbin-Watson"))  # fmt: skip
+    columns = (
+        Column("joint"),
+        Column("sigma", tried.unit),
+        Column("samples"),
+        Column("autocorrelation time", "samples"),
+        Column("Durbin-Watson"),
+    )
     found = fit.estimate
-    rows = [(name, f"{found.sigma[j]:.3g}", f"{found.samples[j]}", f"{found.autocorrelation_time[j]:.1f}",
-             f"{tried.durbin_watson[j]:.2f}") for j, name in enumerate(tried.joints)]  # fmt: skip
+    rows = [
+        (
+            name,
+            f"{found.sigma[j]:.3g}",
+            f"{found.samples[j]}",
+            f"{found.autocorrelation_time[j]:.1f}",
+            f"{tried.durbin_watson[j]:.2f}",
+        )
+        for j, name in enumerate(tried.joints)
+    ]
     note = "The standard deviations of the parameters allow for the autocorrelation of the residuals."
     return [html.table(Section("", columns, tuple(rows), note)), html.bullets("Notes", list(found.notes))]
 

@@ -235,10 +235,11 @@ def table(section: Section) -> str:
         for c, n in zip(section.columns, numeric, strict=True)
     )
     rows = "".join(
-        "<tr>" + "".join(f'<td class="{kind}">{html_text(cell)}</td>' for cell, kind in zip(row, kinds, strict=True))
+        "<tr>"
+        + "".join(f'<td class="{kind}">{html_text(cell)}</td>' for cell, kind in zip(row, kinds, strict=True))
         + "</tr>\n"
         for row in section.rows
-    )  # fmt: skip
+    )
     title = subheading(section.title) if section.title else ""
     dense = ' class="dense"' if len(columns) > MANY else ""
     body = f'<div class="scroll"><table{dense}><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
@@ -270,8 +271,9 @@ def findings(checkup: Checkup) -> str:
     heads = "".join(f"<th>{escape(column.head)}</th>" for column in section.columns)
     rows = "".join(
         f'<tr><td class="{escape(row[0])}">{escape(row[0])}</td>'
-        + "".join(f"<td>{html_text(cell)}</td>" for cell in row[1:]) + "</tr>\n"
+        + "".join(f"<td>{html_text(cell)}</td>" for cell in row[1:])
+        + "</tr>\n"
         for row in section.rows
-    )  # fmt: skip
+    )
     inside = f"<thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody>"
     return f'<div class="scroll"><table class="findings">{inside}</table></div>'

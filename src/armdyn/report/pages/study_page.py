@@ -30,8 +30,16 @@ from armdyn.typing import Progress, quiet
 
 PAGE = "report.html"
 Maker = Callable[[Subject], Chapter]
-ORDER = ("joints", "moving mass", "reach", "check-up", "agreement of formulations", "base parameters",
-         "inverse dynamics", "one call")  # fmt: skip
+ORDER = (
+    "joints",
+    "moving mass",
+    "reach",
+    "check-up",
+    "agreement of formulations",
+    "base parameters",
+    "inverse dynamics",
+    "one call",
+)
 """Key facts in the order in which they are shown; all others follow."""
 
 
@@ -70,8 +78,11 @@ class Study(Result):
         verdict = None if self.agrees is None else (told_of[self.agrees], self.agrees)
         facts = [(fact.label, f"{fact.text}   {fact.remark}".rstrip()) for fact in self.facts]
         names = ", ".join(path.relative_to(self.report.parent).as_posix() for path in self.files[1:])
-        facts += [("report", str(self.report)), ("also in this folder", names),
-                  ("done in", told(self.seconds, self.peak_megabytes))]  # fmt: skip
+        facts += [
+            ("report", str(self.report)),
+            ("also in this folder", names),
+            ("done in", told(self.seconds, self.peak_megabytes)),
+        ]
         reasons = dict.fromkeys(self.missing.values())
         left_out = [
             f"{', '.join(title for title in self.missing if self.missing[title] == why)}: {why}" for why in reasons
@@ -128,17 +139,28 @@ def study(
     seconds, peak = time.perf_counter() - start, peak_megabytes()
     files = [file for chapter in made.values() for file in chapter.files]
     files.append(_record(subject, facts, numbers, missing, seconds, peak))
-    summary = Chapter([html.cards((f.label, f.text, f.remark, f.good) for f in facts), _left_out(missing),
-                       html.bullets("Notes", notes)])  # fmt: skip
+    summary = Chapter(
+        [
+            html.cards((f.label, f.text, f.remark, f.good) for f in facts),
+            _left_out(missing),
+            html.bullets("Notes", notes),
+        ]
+    )
     whole = {"Summary": summary, **made, "Files": _listing(subject, files)}
     blocks = [html.chapter(k, title, chapter.blocks) for k, (title, chapter) in enumerate(whole.items(), 1)]
     footer = f"{sentence(robot)} Created in {told(seconds, peak)}."
     report = subject.text(
         PAGE,
-        html.page(robot.name, robot.source, blocks, contents=list(whole), footer=footer,
-                  made=html.provenance(robot=_described(robot))),
+        html.page(
+            robot.name,
+            robot.source,
+            blocks,
+            contents=list(whole),
+            footer=footer,
+            made=html.provenance(robot=_described(robot)),
+        ),
         "this report",
-    ).path  # fmt: skip
+    ).path
     return Study(
         robot=robot.name,
         report=report,
@@ -192,8 +214,14 @@ def _listing(subject: Subject, files: list[File]) -> Chapter:
     return Chapter([html.paragraph("Files beside this report:"), html.links(rows, ("file", "content"))])
 
 
-def _record(subject: Subject, facts: list[Fact], numbers: Mapping[str, Any], missing: Mapping[str, str],
-            seconds: float, peak: float | None) -> File:  # fmt: skip
+def _record(
+    subject: Subject,
+    facts: list[Fact],
+    numbers: Mapping[str, Any],
+    missing: Mapping[str, str],
+    seconds: float,
+    peak: float | None,
+) -> File:
     """study.json: the results of the report, for programs."""
     content = {
         "robot": subject.robot.name,

@@ -25,8 +25,9 @@ class CasadiEngine:
     def __init__(self, robot: Robot) -> None:
         self.casadi = imported("casadi", "CasADi", "casadi")
         if robot.n > MOST_JOINTS or robot.compounds:
-            raise NotApplicable("its programs of long chains and floating robots take minutes to make",
-                                where=f"robot {robot.name!r}")  # fmt: skip
+            raise NotApplicable(
+                "its programs of long chains and floating robots take minutes to make", where=f"robot {robot.name!r}"
+            )
         self.robot = robot
         self._functions: dict[str, Any] = {}
 
@@ -34,8 +35,10 @@ class CasadiEngine:
         if function in NOT_COMPARED:
             return {}
         made = self._function(function)
-        return {"call": Call("casadi.Function", made, inputs, lambda value: self._read(function, value)),
-                "out": self._buffered("casadi.Function.buffer", function, made, inputs, ())}  # fmt: skip
+        return {
+            "call": Call("casadi.Function", made, inputs, lambda value: self._read(function, value)),
+            "out": self._buffered("casadi.Function.buffer", function, made, inputs, ()),
+        }
 
     def batch(self, function: str, inputs: Inputs) -> dict[str, Call]:
         if function in NOT_COMPARED:

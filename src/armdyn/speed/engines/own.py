@@ -19,16 +19,20 @@ class OwnEngine:
     def single(self, function: str, inputs: Inputs) -> dict[str, Call]:
         call, read = getattr(self.dynamics, function), _reader(function)
         out = {"out": self._out(function, ())}
-        return {"call": Call(f"dyn.{function}", call, inputs, read),
-                "out": Call(f"dyn.{function}, out=", call, inputs, read, out)}  # fmt: skip
+        return {
+            "call": Call(f"dyn.{function}", call, inputs, read),
+            "out": Call(f"dyn.{function}, out=", call, inputs, read, out),
+        }
 
     def batch(self, function: str, inputs: Inputs) -> dict[str, Call]:
         """With out=, since the others also write into existing arrays. kernel: without the check for finite results."""
         call, read, samples = getattr(self.dynamics, function), _reader(function), len(inputs[0])
         out = {"out": self._out(function, (samples,))}
         kernel = self.dynamics.program(function)
-        return {"batch": Call(f"dyn.{function}", call, inputs, read, out, samples),
-                "kernel": Call("kernel alone", kernel, inputs, read, out, samples)}  # fmt: skip
+        return {
+            "batch": Call(f"dyn.{function}", call, inputs, read, out, samples),
+            "kernel": Call("kernel alone", kernel, inputs, read, out, samples),
+        }
 
     def _out(self, function: str, batch: tuple[int, ...]) -> Any:
         """Arrays for the result; writing ones makes sure that their memory is mapped."""

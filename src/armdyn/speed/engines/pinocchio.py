@@ -41,12 +41,21 @@ class PinocchioEngine:
     def single(self, function: str, inputs: Inputs) -> dict[str, Call]:
         if self.floating and function in ("coriolis_matrix", "regressor"):
             return {}  # their Coriolis matrix of a free base is another one, their columns are others
-        name = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix": "crba",
-                "coriolis_matrix": "computeCoriolisMatrix", "regressor": "computeJointTorqueRegressor",
-                "inverse_dynamics_derivatives": "computeRNEADerivatives"}[function]  # fmt: skip
+        name = {
+            "inverse_dynamics": "rnea",
+            "forward_dynamics": "aba",
+            "mass_matrix": "crba",
+            "coriolis_matrix": "computeCoriolisMatrix",
+            "regressor": "computeJointTorqueRegressor",
+            "inverse_dynamics_derivatives": "computeRNEADerivatives",
+        }[function]
         arguments = (self.model, self.data, *self.theirs(inputs))
-        read = {"mass_matrix": self._matrix, "inverse_dynamics_derivatives": self._matrices,
-                "coriolis_matrix": self._whole, "regressor": self._regressor}.get(function, self._vector)  # fmt: skip
+        read = {
+            "mass_matrix": self._matrix,
+            "inverse_dynamics_derivatives": self._matrices,
+            "coriolis_matrix": self._whole,
+            "regressor": self._regressor,
+        }.get(function, self._vector)
         return {"call": Call(f"pin.{name}", getattr(self.pin, name), arguments, read)}
 
     def batch(self, function: str, inputs: Inputs) -> dict[str, Call]:
@@ -117,8 +126,9 @@ def _model(pin: Any, robot: Robot) -> Any:
             before = seen if link.parent < FREE and robot.compounds else pin.SE3.Identity()
             ids[link.index] = model.addJoint(ids[link.parent], joint, before * placement, link.name)
         body = link.inertia.about_com()
-        inertia = pin.Inertia(float(body.mass), np.asarray(body.com.array(), float),
-                              np.asarray(body.tensor.array(), float))  # fmt: skip
+        inertia = pin.Inertia(
+            float(body.mass), np.asarray(body.com.array(), float), np.asarray(body.tensor.array(), float)
+        )
         carried = robot.compounds and link.index < FREE
         model.appendBodyToJoint(ids[link.index], inertia, seen if carried else pin.SE3.Identity())
     added = np.zeros(robot.n)

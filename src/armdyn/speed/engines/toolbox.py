@@ -76,8 +76,13 @@ def _model(toolbox: Any, robot: Robot, sign: float) -> Any:
         if abs(rotation[0, 2]) + abs(position - (position[0], *(d * rotation[1:, 2]))).max() > ROUNDING:
             raise NotApplicable("no modified Denavit-Hartenberg table", where=f"link {link.name!r}")
         body = link.inertia.about_com()
-        inertial = {"m": float(body.mass), "r": np.asarray(body.com.array(), float),
-                    "I": np.asarray(body.tensor.array(), float), "Jm": added, "G": 1.0}  # fmt: skip
+        inertial = {
+            "m": float(body.mass),
+            "r": np.asarray(body.com.array(), float),
+            "I": np.asarray(body.tensor.array(), float),
+            "Jm": added,
+            "G": 1.0,
+        }
         links.append(toolbox.RevoluteMDH(d=d, a=position[0], alpha=alpha, offset=theta, **inertial))
     gravity = sign * ground.T @ np.asarray(robot.gravity.array(), float)
     return toolbox.DHRobot(links, name="robot", gravity=gravity)

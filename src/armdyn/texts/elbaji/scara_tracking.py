@@ -31,8 +31,11 @@ def printed_model() -> Any:
     made = trace(text.figure_3, {"q": 5, "qd": 5, "qdd": 5})
 
     def forces(q: Any, qd: Any, qdd: Any) -> Any:
-        state = {str(node): x for each, xs in zip(made.inputs.values(), (q, qd, qdd), strict=True)
-                 for node, x in zip(each, xs, strict=True)}  # fmt: skip
+        state = {
+            str(node): x
+            for each, xs in zip(made.inputs.values(), (q, qd, qdd), strict=True)
+            for node, x in zip(each, xs, strict=True)
+        }
         return evaluate(made.outputs["out"], {**robot.parameters, **state})
 
     return OtherModel(robot, forces)

@@ -127,12 +127,17 @@ def numeric_and_symbolic() -> Outcome:
         f"{name} {each['Python']:.1f} in Python, {each['compiled']:.1f} compiled" for name, each in ratios.items()
     )
     claims = (
-        Claim("with the new formulation, numeric and symbolic cycles cost the same (16 ms and 17.5 ms)",
-              f"the numeric one takes {new['Python']:.1f} times as long in Python, {new['compiled']:.1f} compiled",
-              all(0.67 <= ratio <= 1.5 for ratio in new.values())),
-        Claim("with the traditional methods they do not", f"numeric over symbolic: {traditional}",
-              all(not 0.67 <= each["Python"] <= 1.5 for each in ratios.values())),
-    )  # fmt: skip
+        Claim(
+            "with the new formulation, numeric and symbolic cycles cost the same (16 ms and 17.5 ms)",
+            f"the numeric one takes {new['Python']:.1f} times as long in Python, {new['compiled']:.1f} compiled",
+            all(0.67 <= ratio <= 1.5 for ratio in new.values()),
+        ),
+        Claim(
+            "with the traditional methods they do not",
+            f"numeric over symbolic: {traditional}",
+            all(not 0.67 <= each["Python"] <= 1.5 for each in ratios.values()),
+        ),
+    )
     rows = tuple(
         (name, *(f"{1e6 * seconds / (100 if 'compiled' in how else 1):.3g}" for how, seconds in each.items()))
         for name, each in spent.items()
@@ -181,12 +186,19 @@ def figure_6() -> Outcome:
     desired = ScaraCurve().tool(run.t)
     gap = np.linalg.norm(run.tool[:, :2] - desired[:, :2], axis=1)
     svg = chart(
-        Panel("Path of the tool", "x (m)", "y (m)", equal=True,
-              lines=[Line(desired[:, 0], desired[:, 1], "desired", color=GREY, wide=True),
-                     Line(run.tool[:, 0], run.tool[:, 1], "actual"),
-                     Line(run.tool[:1, 0], run.tool[:1, 1], "start", "o")]),
+        Panel(
+            "Path of the tool",
+            "x (m)",
+            "y (m)",
+            equal=True,
+            lines=[
+                Line(desired[:, 0], desired[:, 1], "desired", color=GREY, wide=True),
+                Line(run.tool[:, 0], run.tool[:, 1], "actual"),
+                Line(run.tool[:1, 0], run.tool[:1, 1], "start", "o"),
+            ],
+        ),
         Panel("Distance from the desired path", "t (s)", "distance (m)", [Line(run.t, gap)], log=True),
-    )  # fmt: skip
+    )
     return Outcome(
         "Computed torque (41) with kp = 200, kd = 10 and the printed equations of fig. 3 as its model drives the arm "
         "of the library on the motion (40), from q(0) and qd(0) of the text, by the scheme (43) in steps of 1 ms for "
@@ -208,11 +220,19 @@ def figure_7() -> Outcome:
     printed = printed_model().inverse_dynamics(run.q[:-1], run.qd[:-1], moved)
     ideal = dynamics().inverse_dynamics(*(ScaraCurve()(run.t, k) for k in range(3)))
     svg = chart(
-        Panel("Torques of the revolute joints", "t (s)", "tau (N m)",
-              series(run.t, run.tau[:, REVOLUTE], JOINTS[REVOLUTE])),
-        Panel("Forces of the prismatic joints", "t (s)", "F (N)",
-              [Line(run.t, run.tau[:, 0], "lift"), Line(run.t, run.tau[:, 4], "quill")]),
-    )  # fmt: skip
+        Panel(
+            "Torques of the revolute joints",
+            "t (s)",
+            "tau (N m)",
+            series(run.t, run.tau[:, REVOLUTE], JOINTS[REVOLUTE]),
+        ),
+        Panel(
+            "Forces of the prismatic joints",
+            "t (s)",
+            "F (N)",
+            [Line(run.t, run.tau[:, 0], "lift"), Line(run.t, run.tau[:, 4], "quill")],
+        ),
+    )
     weight = G * sum(text.TABLE_4[f"m{i}"] for i in range(1, 6))
     return Outcome(
         "The law takes its torques from the printed equations of fig. 3; the motion that they cause must satisfy "
@@ -238,12 +258,19 @@ def figure_8() -> Outcome:
     run = tracked()
     fine = scara_tracking(duration=1.0, solver=Solver(integrator="rk4"))
     svg = chart(
-        Panel("Error of the revolute joints", "t (s)", "e (rad)",
-              series(run.t, run.error[:, REVOLUTE], JOINTS[REVOLUTE])),
-        Panel("The same, first second; closed form pale", "t (s)", "e (rad)",
-              [*series(fine.t, closed_form(fine.t)[:, REVOLUTE], ("", "", ""), wide=True),
-               *series(fine.t, fine.error[:, REVOLUTE], JOINTS[REVOLUTE])]),
-    )  # fmt: skip
+        Panel(
+            "Error of the revolute joints", "t (s)", "e (rad)", series(run.t, run.error[:, REVOLUTE], JOINTS[REVOLUTE])
+        ),
+        Panel(
+            "The same, first second; closed form pale",
+            "t (s)",
+            "e (rad)",
+            [
+                *series(fine.t, closed_form(fine.t)[:, REVOLUTE], ("", "", ""), wide=True),
+                *series(fine.t, fine.error[:, REVOLUTE], JOINTS[REVOLUTE]),
+            ],
+        ),
+    )
     return Outcome(
         "With the exact model the error obeys e'' + 10 e' + 200 e = 0 for any motion of the arm. The law knows the "
         "printed equations, the arm is the library's: the equation holds if they are the same arm.",
@@ -264,8 +291,10 @@ def figure_8() -> Outcome:
 @chapter.item("fig. 9", "Desired and actual joint motion")
 def figure_9() -> Outcome:
     run = tracked()
-    lines = [*series(run.t, run.desired.q[:, REVOLUTE], ("", "", ""), wide=True),
-             *series(run.t, run.q[:, REVOLUTE], JOINTS[REVOLUTE])]  # fmt: skip
+    lines = [
+        *series(run.t, run.desired.q[:, REVOLUTE], ("", "", ""), wide=True),
+        *series(run.t, run.q[:, REVOLUTE], JOINTS[REVOLUTE]),
+    ]
     svg = chart(Panel("Joint positions, desired pale", "t (s)", "q (rad)", lines))
     return Outcome(
         "The same run in joint space.",
@@ -308,22 +337,35 @@ def figure_10() -> Outcome:
     lines = [Line(run.t, np.maximum(np.abs(run.error).max(axis=1), 1e-12), name) for name, run in runs.items()]
     turning = runs["without Coriolis"]
     svg = chart(
-        Panel("Without centrifugal and Coriolis terms", "t (s)", "e (rad)",
-              series(turning.t, turning.error[:, REVOLUTE], JOINTS[REVOLUTE])),
+        Panel(
+            "Without centrifugal and Coriolis terms",
+            "t (s)",
+            "e (rad)",
+            series(turning.t, turning.error[:, REVOLUTE], JOINTS[REVOLUTE]),
+        ),
         Panel("Largest error of all joints", "t (s)", "|e| (rad, m)", lines, log=True),
-    )  # fmt: skip
+    )
     return Outcome(
         "The controller omits a part of the dynamics, which according to the text degrades the control considerably. "
         "Gravity acts on the lift alone, which must sag by g/kp.",
         checks=(
-            Check("error after 3 s without Coriolis terms, against the full model", less > 10 * full,
-                  f"{less:.2g} rad, {less / full:.0f} times {full:.2g} rad"),
+            Check(
+                "error after 3 s without Coriolis terms, against the full model",
+                less > 10 * full,
+                f"{less:.2g} rad, {less / full:.0f} times {full:.2g} rad",
+            ),
             near("sag of the lift without gravity in the model, m", sag, G / SCARA_KP, 1e-9),
-            *(Check(f"error after 3 s, {name}, against the full model", error > 10 * full,
-                    f"{error:.2g} rad, {error / full:.0f} times {full:.2g} rad") for name, error in worse.items()),
+            *(
+                Check(
+                    f"error after 3 s, {name}, against the full model",
+                    error > 10 * full,
+                    f"{error:.2g} rad, {error / full:.0f} times {full:.2g} rad",
+                )
+                for name, error in worse.items()
+            ),
         ),
         chosen="The text does not say which part is neglected: here the centrifugal and Coriolis terms, or gravity. "
         "Nor does it give the imperfections that it names: here friction of 0.05 N m and 0.02 N m s/rad at the "
         f"revolute joints, a force of 1 N on the tool, masses 20 % above the model's. {CHOSEN}",
         figures=((svg, "Errors under incomplete models."),),
-    )  # fmt: skip
+    )

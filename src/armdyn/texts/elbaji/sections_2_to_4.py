@@ -138,11 +138,14 @@ def accelerations() -> Outcome:
             below("(6), the dual of (5)", distance(duals, [text.hat(x) for x in a]), 1e-12),
             below("(10) without the factor", distance(text.com_accelerations_10(S, qd, qdd), linear), 1e-12),
             below("(14) as printed", distance(text.com_accelerations_14(S, qd, qdd), linear), 1e-12),
-            below("(1), (2): angular velocity of the last body against the Jacobian",
-                  distance(w[-1], floats(kinematics.velocity(robot, tuple(q), tuple(qd)))[3:]), 1e-12),
+            below(
+                "(1), (2): angular velocity of the last body against the Jacobian",
+                distance(w[-1], floats(kinematics.velocity(robot, tuple(q), tuple(qd)))[3:]),
+                1e-12,
+            ),
         ),
         slips=(chapter.slip("ElBaji-4"), chapter.slip("ElBaji-5")),
-    )  # fmt: skip
+    )
 
 
 def _commutators(S: text.Structure, qd: Array, j: int) -> Array:
@@ -208,15 +211,19 @@ def generalized_forces() -> Outcome:
         "Newton-Euler algorithm, and the effect of a force on the tool with virtual work.",
         checks=(
             below("(18) corrected against (15)-(17), vectors", distance(by_18, by_17), 1e-12),
-            below("(21) with (17) and (20) corrected, against Newton-Euler and virtual work",
-                  distance(text.projected_21(S, by_17 + environment), truth), 1e-12),
-            below("(21) with (18) corrected and (20)",
-                  distance(text.projected_21(S, by_18 + environment), truth), 1e-12),
+            below(
+                "(21) with (17) and (20) corrected, against Newton-Euler and virtual work",
+                distance(text.projected_21(S, by_17 + environment), truth),
+                1e-12,
+            ),
+            below(
+                "(21) with (18) corrected and (20)", distance(text.projected_21(S, by_18 + environment), truth), 1e-12
+            ),
             below("(22) corrected, against Newton-Euler", distance(free, true_torques()), 1e-12),
             below("(22) corrected with a force on the tool", distance(free - Q, truth), 1e-12),
         ),
         slips=tuple(chapter.slip(tag) for tag in ("ElBaji-2", "ElBaji-3", "ElBaji-6")),
-    )  # fmt: skip
+    )
 
 
 @chapter.item("(23)-(29)", "Coefficients of the inverse dynamics: H, beta, zeta, G, Q")
@@ -281,8 +288,12 @@ def _columns(robot: Robot, q: Array) -> Array:
 def table_2() -> Outcome:
     checks, table = dh.compared(scara(), ("d1", "t2", "t3", "t4", "d5"), text.TABLE_2)
     figure = robot_figure(scara(), {"at q(0) of sec. 5.3": SCARA_START})
-    return Outcome("The table of the catalog robot scara5, in its symbols.", checks, tables=(table,),
-                   figures=((figure, "The arm of fig. 2."),))  # fmt: skip
+    return Outcome(
+        "The table of the catalog robot scara5, in its symbols.",
+        checks,
+        tables=(table,),
+        figures=((figure, "The arm of fig. 2."),),
+    )
 
 
 @chapter.item("(34)-(37)", "General transformation, pose of the end effector")
@@ -294,11 +305,13 @@ def forward_kinematics() -> Outcome:
     return Outcome(
         "Compared symbolically; (35) and (37) are parts of (34) and (36).",
         checks=(
-            identity("(34), (35)", identical(kinematics.pose(general.symbolic, (theta,)),
-                                             text.transformation(theta, d, a, alpha))),
+            identity(
+                "(34), (35)",
+                identical(kinematics.pose(general.symbolic, (theta,)), text.transformation(theta, d, a, alpha)),
+            ),
             identity("(36), (37)", identical(kinematics.pose(scara().symbolic, q), text.end_effector(q))),
         ),
-    )  # fmt: skip
+    )
 
 
 def missed(goal: tuple[float, float, float, float, float], branch: int, *tags: str) -> float:
@@ -332,12 +345,15 @@ def inverse_kinematics() -> Outcome:
         "configuration of sec. 5.3 is compared with the solutions at t = 0.",
         checks=(
             below("round trip, corrected, m", max(missed(goal, 1) for goal in goals()), 1e-12),
-            Check("q(0) of sec. 5.3 is closer to the corrected solution", near < 0.19 < 0.31 < far,
-                  f"largest difference {near:.3f} rad, with the printed sign {far:.3f} rad"),
+            Check(
+                "q(0) of sec. 5.3 is closer to the corrected solution",
+                near < 0.19 < 0.31 < far,
+                f"largest difference {near:.3f} rad, with the printed sign {far:.3f} rad",
+            ),
             close("d_5 at t = 0, m", float(corrected[4]), 0.284, 1e-3),
         ),
         slips=(chapter.slip("ElBaji-1"),),
-    )  # fmt: skip
+    )
 
 
 @chapter.item("fig. 3", "Equations of motion of the SCARA arm")

@@ -96,9 +96,10 @@ def table_3() -> Outcome:
     first = derived["bertrand_bruneau"]
     checks = tuple(
         identity(f"{name}: same {what}", identical(eq.raw[what], first.raw[what]))
-        for name, eq in derived.items() if eq is not first
+        for name, eq in derived.items()
+        if eq is not first
         for what in ("M", "C", "g", "tau")
-    )  # fmt: skip
+    )
     written, agree = sympy_times(False, rounds=5)
     simplified, more = sympy_times(True, rounds=3) if FULL.get() else (SIMPLIFIED, ())
     engines = {"our graph": spent, "SymPy as written": written, "SymPy simplified": simplified}
@@ -108,21 +109,33 @@ def table_3() -> Outcome:
     chains = {name: chain(name) for name in text.TABLE_3}
     shortest = min(steps for _, steps in chains.values())
     claims = (
-        Claim("Kane's method takes longest, 46 s", f"the longest is {_picked(slowest, 'kane', engines)}",
-              set(slowest.values()) == {"kane"}),
-        Claim("the new formulation is the fastest, 3 s",
-              f"the fastest is {_picked(fastest, 'bertrand_bruneau', engines)}",
-              set(fastest.values()) == {"bertrand_bruneau"}),
-        Claim("its terms can be computed simultaneously, which makes it more appropriate for parallel algorithms",
-              f"operations, and those of the longest chain: {_chained(chains)}",
-              shortest == chains["bertrand_bruneau"][1]),
-    )  # fmt: skip
+        Claim(
+            "Kane's method takes longest, 46 s",
+            f"the longest is {_picked(slowest, 'kane', engines)}",
+            set(slowest.values()) == {"kane"},
+        ),
+        Claim(
+            "the new formulation is the fastest, 3 s",
+            f"the fastest is {_picked(fastest, 'bertrand_bruneau', engines)}",
+            set(fastest.values()) == {"bertrand_bruneau"},
+        ),
+        Claim(
+            "its terms can be computed simultaneously, which makes it more appropriate for parallel algorithms",
+            f"operations, and those of the longest chain: {_chained(chains)}",
+            shortest == chains["bertrand_bruneau"][1],
+        ),
+    )
     rows = tuple(
         (name, f"{printed:g}", f"{1e3 * spent[name]:.0f}", f"{1e3 * written[name]:.0f}", f"{simplified[name]:.1f}")
         for name, printed in text.TABLE_3.items()
     )
-    columns = (Column("formulation"), Column("printed", "s"), Column("our graph", "ms"),
-               Column("SymPy, as written", "ms"), Column("SymPy, simplified", "s"))  # fmt: skip
+    columns = (
+        Column("formulation"),
+        Column("printed", "s"),
+        Column("our graph", "ms"),
+        Column("SymPy, as written", "ms"),
+        Column("SymPy, simplified", "s"),
+    )
     when = "measured in this run, three rounds" if FULL.get() else f"{MEASURED}; --full measures again"
     return Outcome(
         "M, C, g and tau are derived in the symbols of the file, each formulation by its own velocity terms: only "

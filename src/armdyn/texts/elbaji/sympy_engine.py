@@ -54,8 +54,11 @@ def derivation(robot: Robot, name: str, *, simplify: bool) -> Callable[[], Sympy
             h = times(method.function("coriolis_matrix")(tree, q, qd), qd)
         else:
             h = method.function("coriolis")(tree, q, qd)
-        found = SympyEquations([list(map(scalar_of, row)) for row in M], list(map(scalar_of, h)),
-                               list(map(scalar_of, method.function("gravity")(tree, q))))  # fmt: skip
+        found = SympyEquations(
+            [list(map(scalar_of, row)) for row in M],
+            list(map(scalar_of, h)),
+            list(map(scalar_of, method.function("gravity")(tree, q))),
+        )
         return found.simplified() if simplify else found
 
     return derived

@@ -87,9 +87,18 @@ def printed_inertia() -> list[list[Any]]:
     """Example 7.1 iii."""
     SS2, CC2, CS2, SS23, CC23, CS23 = S2 * S2, C2 * C2, C2 * S2, S23 * S23, C23 * C23, C23 * S23
     A11 = (
-        p.Ia1 + p.ZZ1 + SS2 * p.XX2 + 2 * CS2 * p.XY2 + CC2 * p.YY2 + SS23 * p.XX3 + 2 * CS23 * p.XY3 + CC23 * p.YY3
-        + 2 * C2 * C23 * p.D3 * p.MX3 - 2 * C2 * S23 * p.D3 * p.MY3 + CC2 * p.D3**2 * p.M3
-    )  # fmt: skip
+        p.Ia1
+        + p.ZZ1
+        + SS2 * p.XX2
+        + 2 * CS2 * p.XY2
+        + CC2 * p.YY2
+        + SS23 * p.XX3
+        + 2 * CS23 * p.XY3
+        + CC23 * p.YY3
+        + 2 * C2 * C23 * p.D3 * p.MX3
+        - 2 * C2 * S23 * p.D3 * p.MY3
+        + CC2 * p.D3**2 * p.M3
+    )
     A12 = S2 * p.XZ2 + C2 * p.YZ2 + S23 * p.XZ3 + C23 * p.YZ3 - S2 * p.D3 * p.MZ3
     A13 = S23 * p.XZ3 + C23 * p.YZ3
     A22 = p.Ia2 + p.ZZ2 + p.ZZ3 + 2 * C3 * p.D3 * p.MX3 - 2 * S3 * p.D3 * p.MY3 + p.D3**2 * p.M3
@@ -249,8 +258,11 @@ def largest_share(robot: Robot) -> float:
     rng, bounds, share = np.random.default_rng(3), model_bounds(robot), 0.0
     for q, qd in zip(rng.uniform(-3, 3, (200, robot.n)), rng.uniform(-1, 1, (200, robot.n)), strict=True):
         A, C = gim_christoffel.mass_matrix(robot, q), gim_christoffel.coriolis_matrix(robot, q, qd)
-        norms = (np.linalg.norm(A, 2), np.linalg.norm(C, 2) / np.linalg.norm(qd),
-                 np.linalg.norm(newton_euler.gravity(robot, q)))  # fmt: skip
+        norms = (
+            np.linalg.norm(A, 2),
+            np.linalg.norm(C, 2) / np.linalg.norm(qd),
+            np.linalg.norm(newton_euler.gravity(robot, q)),
+        )
         share = max(share, *(float(x / y) for x, y in zip(norms, bounds.at(float(np.linalg.norm(q))), strict=True)))
     return share
 
@@ -269,30 +281,42 @@ def properties() -> Outcome:
     tau = newton_euler.inverse_dynamics(robot, at, rate, accel)
     rates: Any = np.random.default_rng(2).normal(size=(200, 6))
     rates /= np.linalg.norm(rates, axis=1, keepdims=True)
-    found = np.array([
-        np.linalg.norm(A, 2, axis=(-2, -1)).max(),
-        np.linalg.norm(gim_christoffel.coriolis_matrix(robot, rows, rates), 2, axis=(-2, -1)).max(),
-        np.linalg.norm(newton_euler.gravity(robot, rows), axis=-1).max(),
-    ])  # fmt: skip
+    found = np.array(
+        [
+            np.linalg.norm(A, 2, axis=(-2, -1)).max(),
+            np.linalg.norm(gim_christoffel.coriolis_matrix(robot, rows, rates), 2, axis=(-2, -1)).max(),
+            np.linalg.norm(newton_euler.gravity(robot, rows), axis=-1).max(),
+        ]
+    )
     limits = np.array(model_bounds(robot).at(0.0))
     share = largest_share(SPHERICAL)
     checks = (
         below("a: A is symmetric, largest asymmetry", float(np.abs(A - np.swapaxes(A, -1, -2)).max()), 1e-12),
-        Check("a: A is positive definite", bool((np.linalg.eigvalsh(A) > 0).all()),
-              f"smallest eigenvalue {np.linalg.eigvalsh(A).min():.3g}"),
+        Check(
+            "a: A is positive definite",
+            bool((np.linalg.eigvalsh(A) > 0).all()),
+            f"smallest eigenvalue {np.linalg.eigvalsh(A).min():.3g}",
+        ),
         identity("b: positions and velocities on which the energy of each link depends", energies_of_links()),
         identity("c: positions and parameters on which each A_ij depends", entries_depend_only_on_what_they_may()),
         below("d: influence of earlier links' parameters on a joint torque", float(np.abs(Y[~carried]).max()), 0.0),
         below("e: symmetric part of dA/dt - 2C", float(np.abs(N + N.T).max()), 1e-11),
         below("f: Y pi - tau", distance(Y @ standard_parameters(robot).array(), tau), 1e-12),
-        Check("g: bounds on |A|, |C| / |qd| and |Q| of the RX-90", bool((found <= limits).all()),
-              "; ".join(f"{x:.3g}, bound {y:.3g}" for x, y in zip(found, limits, strict=True))),
+        Check(
+            "g: bounds on |A|, |C| / |qd| and |Q| of the RX-90",
+            bool((found <= limits).all()),
+            "; ".join(f"{x:.3g}, bound {y:.3g}" for x, y in zip(found, limits, strict=True)),
+        ),
         below("g: largest share of its bounds, with a6, that an arm with a prismatic joint reaches", share, 1.0),
-        below("h: power of the torques, minus the rate of the energy, minus the power of friction, relative",
-              *passivity(robot)),
-    )  # fmt: skip
-    sizes = {d: float(np.linalg.norm(gim_christoffel.coriolis_matrix(SPHERICAL, [0.3, 0.8, d], [1.0, 1.0, 0.0]), 2))
-             for d in (1e2, 1e4)}  # fmt: skip
+        below(
+            "h: power of the torques, minus the rate of the energy, minus the power of friction, relative",
+            *passivity(robot),
+        ),
+    )
+    sizes = {
+        d: float(np.linalg.norm(gim_christoffel.coriolis_matrix(SPHERICAL, [0.3, 0.8, d], [1.0, 1.0, 0.0]), 2))
+        for d in (1e2, 1e4)
+    }
     growth = float(np.log10(sizes[1e4] / sizes[1e2]) / 2)
     claim = Claim(
         "g: with prismatic joints, ||C(q, qd)|| <= ||qd|| (a4 + a5 ||q||)",
@@ -336,15 +360,19 @@ def figure_7_2() -> Outcome:
     torques = {name: friction_torque(law, rate) for name, (law, _) in laws.items()}
     checks = [
         below(name[3:], distance(torques[name], printed), 1e-14)
-        for name, (_, printed) in laws.items() if printed is not None
-    ]  # fmt: skip
+        for name, (_, printed) in laws.items()
+        if printed is not None
+    ]
     diagonal = np.diag([1.5, -0.5]) @ [F_V, 2 * F_V] + np.diag(np.sign([1.5, -0.5])) @ [F_C, 2 * F_C]  # (7.28)
     each = [friction_torque(Friction(k * F_V, k * F_C), x) for k, x in ((1, 1.5), (2, -0.5))]
     checks += [
         below("(7.28) of two joints", distance(each, diagonal), 1e-15),
-        Check("b) falls before it rises", bool((np.diff(torques[list(laws)[1]][rate > 0][:50]) < 0).all()),
-              f"from {F_ST:g} N m at rest"),
-    ]  # fmt: skip
+        Check(
+            "b) falls before it rises",
+            bool((np.diff(torques[list(laws)[1]][rate > 0][:50]) < 0).all()),
+            f"from {F_ST:g} N m at rest",
+        ),
+    ]
     torques["d) piecewise linear"] = piecewise(rate)
     panels = [Panel(name, "velocity, rad/s", "friction, N m", [Line(rate, y)]) for name, y in torques.items()]
     says = "The four laws are drawn; those with a formula are compared with it. The text has no formula for d)."
@@ -404,9 +432,13 @@ def figure_7_3() -> Outcome:
     qdd, motors = elastic.forward_dynamics(robot, at, rate, turned, spinning, tau)
     stretched = spring * (at - turned)
     first = (
-        newton_euler.mass_matrix(links, at) @ qdd + newton_euler.coriolis(links, at, rate)
-        + newton_euler.gravity(links, at) + stretched + 3.0 * rate + 5.0 * np.sign(rate)
-    )  # fmt: skip
+        newton_euler.mass_matrix(links, at) @ qdd
+        + newton_euler.coriolis(links, at, rate)
+        + newton_euler.gravity(links, at)
+        + stretched
+        + 3.0 * rate
+        + 5.0 * np.sign(rate)
+    )
     second = Ia * motors + 2.0 * spinning + 1.0 * np.sign(spinning) - stretched
     size = np.abs(stretched).max()
     still: Any = np.zeros(6)

@@ -66,10 +66,18 @@ def symbolic_arm(kinds: str, geometry: Sequence[tuple[Any, Any, Any]], simplifie
         if simplified:
             for k in (1, 2, 4, 6, 8 if j % 2 else 7):  # products of inertia, and two of MX, MY, MZ
                 letters[k] = 0
-        rows.append({
-            "type": "revolute" if kind == "R" else "prismatic", "alpha": alpha, "a": a, "d": d, "mass": letters[9],
-            "moment": letters[6:9], "inertia_origin": letters[:6], "rotor": {"inertia": f"Ia{j}"},
-        })  # fmt: skip
+        rows.append(
+            {
+                "type": "revolute" if kind == "R" else "prismatic",
+                "alpha": alpha,
+                "a": a,
+                "d": d,
+                "mass": letters[9],
+                "moment": letters[6:9],
+                "inertia_origin": letters[:6],
+                "rotor": {"inertia": f"Ia{j}"},
+            }
+        )
         values |= {str(x): 1.0 for x in (*letters, f"Ia{j}", a, d) if isinstance(x, str)}
     return Robot.from_dh(rows, "modified", gravity=(0, 0, "G3"), parameters=values)
 
@@ -234,7 +242,7 @@ def example_7_4() -> Outcome:
         below("all 14 variables, row of 4w3 as in the appendix", max(rate_errors(False).values()), 1e-13),
         matches("variables that the misprinted row affects", bad, {"WI24", "W35", "WI16", "WI26"}),
         matches("our program contains S1 or C1", "sin(q1)" in program or "cos(q1)" in program, False),
-    )  # fmt: skip
+    )
     says = "The printed variables are compared with poses and Jacobians. Our program for the same velocities follows."
     return Outcome(says, checks, (chapter.slip("Khalil-3"),), texts=(program,))
 
@@ -248,11 +256,16 @@ def general_arm(n: int) -> Robot:
     for j in range(1, n + 1):
         letters = [f"{name}{j}" for name in TEN]
         first, last = j == 1, j == n
-        rows.append({
-            "alpha": 0 if first else 0.4 + 0.2 * j, "a": 0 if first else 0.2 + 0.1 * j,
-            "d": 0 if first or last else 0.1 + 0.07 * j, "mass": letters[9], "moment": letters[6:9],
-            "inertia_origin": letters[:6],
-        })  # fmt: skip
+        rows.append(
+            {
+                "alpha": 0 if first else 0.4 + 0.2 * j,
+                "a": 0 if first else 0.2 + 0.1 * j,
+                "d": 0 if first or last else 0.1 + 0.07 * j,
+                "mass": letters[9],
+                "moment": letters[6:9],
+                "inertia_origin": letters[:6],
+            }
+        )
     values = {f"{name}{j}": 1.0 for name in TEN for j in range(1, n + 1)}
     return Robot.from_dh(rows, "modified", parameters=values)
 
@@ -267,12 +280,21 @@ def general_counts() -> tuple[list[Check], Section]:
         Check(
             "general arms of 4 to 7 joints: operations linear in n", len(steps) == 1, f"{sorted(steps)[0]} per joint"
         ),
-        *(at_most(f"general arm of {n} joints: ours do not exceed the printed formulas", mine, (times(n), plus(n)),
-                  "92 n - 127 / 81 n - 117:")
-          for n, mine in zip(sizes, ours, strict=True)),
-        below("torques of the counted program for 7 joints, with tip forces, against "
-              "Lagrange", program_error(general_arm(7)), 1e-12),
-    ]  # fmt: skip
+        *(
+            at_most(
+                f"general arm of {n} joints: ours do not exceed the printed formulas",
+                mine,
+                (times(n), plus(n)),
+                "92 n - 127 / 81 n - 117:",
+            )
+            for n, mine in zip(sizes, ours, strict=True)
+        ),
+        below(
+            "torques of the counted program for 7 joints, with tip forces, against Lagrange",
+            program_error(general_arm(7)),
+            1e-12,
+        ),
+    ]
     rows = tuple(
         (str(n), counts_text((times(n), plus(n))), counts_text(mine)) for n, mine in zip(sizes, ours, strict=True)
     )
@@ -295,15 +317,22 @@ def base_inertial_parameters() -> Outcome:
     whole = base_parameters(general, ("inertial", "rotor"), absent="zeros")
     bare = base_parameters(general.without("rotors"), ("inertial",), absent="zeros")
     checks = (
-        below("torques from the base parameters, against Lagrange with all "
-            "parameters", distance(grouped, truth), 1e-12),
-        Check("minimal: rank over exact rationals", base.proved and whole.proved and bare.proved,
-              f"{base.count} for symmetric links; {bare.count} in general, {whole.count} with rotors"),
+        below(
+            "torques from the base parameters, against Lagrange with all parameters", distance(grouped, truth), 1e-12
+        ),
+        Check(
+            "minimal: rank over exact rationals",
+            base.proved and whole.proved and bare.proved,
+            f"{base.count} for symmetric links; {bare.count} in general, {whole.count} with rotors",
+        ),
         matches("additions for friction, 2 n", more.additions - less.additions, 2 * 6),
         matches("sign functions for friction, n", more.others - less.others, 6),
-        matches("multiplications for friction by F_v, n (the text counts F_c sign(qd) as a sign)",
-              more.multiplications - less.multiplications - 6, 6),
-    )  # fmt: skip
+        matches(
+            "multiplications for friction by F_v, n (the text counts F_c sign(qd) as a sign)",
+            more.multiplications - less.multiplications - 6,
+            6,
+        ),
+    )
     rows = tuple((name, text(group)) for name, group in base.groups.items())
     table = Section("Base parameters of the RX-90", (Column("name"), Column("combination", folds=True)), rows)
     says = "Grouping gives the parameters that the appendix uses; the torques do not change."
@@ -331,10 +360,12 @@ def table_7_6() -> Outcome:
         ours[f"{kind}, base"] = counted(inverse_operations(customised(robot)))
     checks = [
         at_most(f"{name}: ours do not exceed the printed", ours[name], printed) for name, printed in TABLE_7_6.items()
-    ]  # fmt: skip
+    ]
     kinds = ("general", "simplified")
-    saved = {who: [1 - sum(t[f"{k}, base"]) / sum(t[f"{k}, standard"]) for k in kinds]
-             for who, t in (("printed", TABLE_7_6), ("ours", ours))}  # fmt: skip
+    saved = {
+        who: [1 - sum(t[f"{k}, base"]) / sum(t[f"{k}, standard"]) for k in kinds]
+        for who, t in (("printed", TABLE_7_6), ("ours", ours))
+    }
     shares = {who: " and ".join(f"{100 * x:.0f} %" for x in each) for who, each in saved.items()}
     claim = Claim(
         "base parameters save about 25 % of the operations",

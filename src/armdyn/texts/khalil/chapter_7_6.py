@@ -58,8 +58,10 @@ def forward_dynamics() -> Outcome:
     for robot in arms():
         at, rate, accel = state(5, 8)
         tau = newton_euler.inverse_dynamics(robot, at, rate, accel)
-        errors += [distance(module.forward_dynamics(robot, at, rate, tau), accel)
-                   for module in (forward, composite_body, articulated_body)]  # fmt: skip
+        errors += [
+            distance(module.forward_dynamics(robot, at, rate, tau), accel)
+            for module in (forward, composite_body, articulated_body)
+        ]
     checks = [below("accelerations from torques by three formulations, random arms", max(errors), 1e-9)]
     rows = []
     for name, printed in FORWARD.items():

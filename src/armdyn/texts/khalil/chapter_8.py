@@ -88,11 +88,14 @@ def printed_smooth(t: Any, q0: Any, q1: Any, V: Any, tau: float, t_f: float) -> 
     h = t_f - 2 * tau
     W, start, x = V * np.sign(q1 - q0), -1 / tau**3 * V * np.sign(q1 - q0), t - tau - h
     pieces = [
-        (q0 + start * (t / 2 - tau) * t**3, q0 + W * (tau / 2 + (t - tau)),
-         q1 + 0.5 * ((t - 3 * tau - h) * x**3 / tau**3 + (2 * t - 3 * tau - 2 * h)) * W),
+        (
+            q0 + start * (t / 2 - tau) * t**3,
+            q0 + W * (tau / 2 + (t - tau)),
+            q1 + 0.5 * ((t - 3 * tau - h) * x**3 / tau**3 + (2 * t - 3 * tau - 2 * h)) * W,
+        ),
         (start * (2 * t - 3 * tau) * t**2, W + 0 * t, ((2 * t - 5 * tau - 2 * h) * x**2 / tau**3 + 1) * W),
         (6 * start * (t - tau) * t, 0 * W * t, 6 / tau**3 * (t - 2 * tau - h) * x * W),
-    ]  # fmt: skip
+    ]
     return [np.where(t <= tau, up, np.where(t <= t_f - tau, cruise, down)) for up, cruise, down in pieces]
 
 
@@ -177,10 +180,9 @@ def figures_8_1_and_8_2() -> Outcome:
     checks = (
         below("task space: the path is the straight line, m", off[1], 1e-9),
         Check("joint space: the path differs", off[0] > 0.01, f"off by {off[0]:.3g} m"),
-        below("joint space: the path back is the same",
-              distance(dyn.pose(back(1 - t))[:, :2, 3], paths[0]), 1e-12),
+        below("joint space: the path back is the same", distance(dyn.pose(back(1 - t))[:, :2, 3], paths[0]), 1e-12),
         below("both arrive at the goal", distance(task(1.0), goal), 1e-9),
-    )  # fmt: skip
+    )
     lines = [
         Line(t, motion(t)[:, j], f"joint {j + 1}, {where}", style)
         for motion, where, style in ((joint, "joint space", "-"), (task, "task space", "--"))
@@ -222,8 +224,10 @@ def figure_8_4() -> Outcome:
 def moves(n: int = 3) -> list[tuple[Array, Array, Array, Array]]:
     """Random (q0, q1, k_v, k_a)."""
     rng = np.random.default_rng(8)
-    return [(rng.uniform(-2, 2, n), rng.uniform(-2, 2, n), rng.uniform(0.5, 3, n), rng.uniform(1, 9, n))
-            for _ in range(RNG_MOVES)]  # fmt: skip
+    return [
+        (rng.uniform(-2, 2, n), rng.uniform(-2, 2, n), rng.uniform(0.5, 3, n), rng.uniform(1, 9, n))
+        for _ in range(RNG_MOVES)
+    ]
 
 
 @chapter.item("table 8.1", "Minimum travelling times, (8.14)")
@@ -233,8 +237,10 @@ def table_8_1() -> Outcome:
         for name, alone in printed_minimum_times(q1 - q0, k_v, k_a).items():
             motion = point_to_point(q0, q1, name, v_max=k_v, a_max=None if name == "linear" else k_a)
             errors.setdefault(name, []).append(abs(motion.duration / alone.max() - 1))
-    checks = [below(f"{name.replace('_', '-')}, {RNG_MOVES} random motions of three joints", max(e), 1e-12)
-              for name, e in errors.items()]  # fmt: skip
+    checks = [
+        below(f"{name.replace('_', '-')}, {RNG_MOVES} random motions of three joints", max(e), 1e-12)
+        for name, e in errors.items()
+    ]
     rows = []
     for name, time in printed_minimum_times(1.0, 2.0, 5.0).items():
         motion = point_to_point([0.0], [1.0], name, v_max=2.0, a_max=None if name == "linear" else 5.0)
@@ -253,18 +259,23 @@ def figure_8_5() -> Outcome:
 @chapter.item("fig. 8.6", "Trapezoidal velocity and bang-bang acceleration, (8.18)")
 def figure_8_6() -> Outcome:
     limits = {"v_max": 1.0, "a_max": 4.0}
-    both = {name: point_to_point([0.0], [1.0], key, **limits)
-            for name, key in (("bang-bang", "bang_bang"), ("trapezoid", "trapezoid"))}  # fmt: skip
+    both = {
+        name: point_to_point([0.0], [1.0], key, **limits)
+        for name, key in (("bang-bang", "bang_bang"), ("trapezoid", "trapezoid"))
+    }
     times = {name: motion.duration for name, motion in both.items()}
     short = [point_to_point([0.0], [0.9 * 1 / 4], key, **limits) for key in ("bang_bang", "trapezoid")]
     peaks = [float(motion.peak(2)[0]) for motion in both.values()]
     checks = (
-        Check("the trapezoid is faster where |D| > k_v^2/k_a", times["trapezoid"] < times["bang-bang"],
-              f"{times['trapezoid']:.4g} s, bang-bang {times['bang-bang']:.4g} s"),
+        Check(
+            "the trapezoid is faster where |D| > k_v^2/k_a",
+            times["trapezoid"] < times["bang-bang"],
+            f"{times['trapezoid']:.4g} s, bang-bang {times['bang-bang']:.4g} s",
+        ),
         below("the trapezoid uses the full acceleration", abs(peaks[1] - 4.0), 1e-12),
         Check("bang-bang does not reach it", peaks[0] < 4.0, f"{peaks[0]:.3g} of 4 rad/s²"),
         below("for |D| < k_v^2/k_a the durations are equal", abs(short[0].duration - short[1].duration), 1e-12),
-    )  # fmt: skip
+    )
     chosen = "|D| = 1 rad, k_v = 1 rad/s, k_a = 4 rad/s²."
     figure = (profiles(both), "The same motion with both profiles")
     return Outcome("Both profiles are drawn for their minimum time.", checks, chosen=chosen, figures=(figure,))
@@ -326,9 +337,12 @@ def figure_8_8() -> Outcome:
     wanted = ("largest velocities", "largest accelerations", "homothetic velocities")
     checks = (
         *(below(f"{name}, {RNG_MOVES} random motions of three joints", errors[name], 1e-8) for name in wanted),
-        Check("no joint alone would need longer than all together", motion.duration >= max(alone) - 1e-12,
-              f"{motion.duration:.4g} s; alone {alone[0]:.4g} s and {alone[1]:.4g} s"),
-    )  # fmt: skip
+        Check(
+            "no joint alone would need longer than all together",
+            motion.duration >= max(alone) - 1e-12,
+            f"{motion.duration:.4g} s; alone {alone[0]:.4g} s and {alone[1]:.4g} s",
+        ),
+    )
     figure = (profiles({"synchronised": motion}), "Two joints with the same acceleration time")
     return Outcome(
         "Synchronised motions are compared with the printed rule.",

@@ -70,11 +70,14 @@ def task_space() -> Outcome:
         below("(8.49)-(8.51): R^i rot(u, alpha) = R^f", distance(Ri @ rot(u, alpha), Rf), 1e-14),
         below("(8.53): positions", distance(ours["tool"].pose(t)[:, :3, 3], pi + r[:, None] * (pf - pi)), 1e-14),
         below("(8.54): rotations", distance(ours["tool"].pose(t)[:, :3, :3], turned), 1e-13),
-        below("(8.56): rotation about an axis fixed in the base, same motion",
-              distance(ours["base"].pose(t)[:, :3, :3], [rot(fixed_axis, x * alpha) @ Ri for x in r]), 1e-12),
+        below(
+            "(8.56): rotation about an axis fixed in the base, same motion",
+            distance(ours["base"].pose(t)[:, :3, :3], [rot(fixed_axis, x * alpha) @ Ri for x in r]),
+            1e-12,
+        ),
         below("(8.57): angular velocity", distance(ours["base"].velocity(t)[:, 3:], velocity), 1e-12),
         below("(8.55) without R^i: rotations by Euler angles", distance(euler.pose(t)[:, :3, :3], eulers), 1e-12),
-    )  # fmt: skip
+    )
     chosen = "Two poses, and quintic interpolation in 2 s."
     says = "A motion between two poses is generated with each of the three descriptions of rotation."
     return Outcome(says, checks, (chapter.slip("Khalil-5"),), chosen)

@@ -209,9 +209,13 @@ def lyapunov() -> Outcome:
     )
     panels = (
         Panel("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
-        Panel("V, and V(0) minus the dissipated energy", "time, s", "J",
-              [Line(run.t, V, "V", wide=True), Line(run.t, V[0] - drop, "V(0) - integral of qdᵀ K_d qd", "--")]),
-    )  # fmt: skip
+        Panel(
+            "V, and V(0) minus the dissipated energy",
+            "time, s",
+            "J",
+            [Line(run.t, V, "V", wide=True), Line(run.t, V[0] - drop, "V(0) - integral of qdᵀ K_d qd", "--")],
+        ),
+    )
     says = "The RX-90 is brought to rest at a goal; the Lyapunov function and its rate are evaluated along the motion."
     chosen = f"The RX-90 of the catalog without friction, and the gains; largest gravity gradient {least:.4g} N m/rad."
     return Outcome(says, checks, chosen=chosen, figures=((chart(*panels), "PD control with gravity compensation"),))
@@ -414,10 +418,14 @@ def figure_9_5() -> Outcome:
         ),
     )
     panels = [
-        Panel(name, "time, s", "error of the tip, m",
-              [*series(r.t, r.error, ["x", "y"], wide=True), *series(r.t, e, ["x by (9.36)", "y by (9.36)"], "--")])
+        Panel(
+            name,
+            "time, s",
+            "error of the tip, m",
+            [*series(r.t, r.error, ["x", "y"], wide=True), *series(r.t, e, ["x by (9.36)", "y by (9.36)"], "--")],
+        )
         for name, r, e in (("two joints", run, exact), ("three joints", other, alike))
-    ]  # fmt: skip
+    ]
     figure = (chart(*panels), "Resolved acceleration control from an initial error")
     says = "The tip starts off its line; the error follows the printed equation, also for a redundant arm."
     return Outcome(says, checks, chosen=PLANAR, figures=(figure,))
@@ -426,8 +434,10 @@ def figure_9_5() -> Outcome:
 @chapter.item("sec. 9.7", "Sampling: a high frequency allows high gains")
 def sampling() -> Outcome:
     law = ComputedTorque.designed(known(), 80.0)
-    runs = {f"{1 / period:g} Hz": motion(law, move(1.0), 1.0, q0=START + 0.02, control_period=period)
-            for period in (1e-3, 2e-2)}  # fmt: skip
+    runs = {
+        f"{1 / period:g} Hz": motion(law, move(1.0), 1.0, q0=START + 0.02, control_period=period)
+        for period in (1e-3, 2e-2)
+    }
     quick, coarse = runs.values()
     gentle = motion(ComputedTorque.designed(known(), 8.0), move(1.0), 1.0, q0=START + 0.02, control_period=2e-2)
     left = [float(np.abs(run.error[-1]).max()) for run in (quick, coarse, gentle)]

@@ -74,14 +74,25 @@ def meanings(robot: Robot, q: Any, qd: Any, qdd: Any, tip: Any) -> dict[str, flo
         before = free.a[j - 1] + rate_matrix(full.w[j - 1], full.wd[j - 1]) @ P if j else -1 * model.gravity
         XX, _, _, _, _, ZZ = body.tensor.upper()
         vectors = {
-            "WI": w, "W": w, "WP": wd, "VSP": before, "VP": full.a[j], "F": U @ body.moment,
-            "No": body.tensor @ wd + w.cross(body.tensor @ w), "E": full.f[j], "N": full.m[j], "FDI": R @ full.f[j],
-        }  # fmt: skip
+            "WI": w,
+            "W": w,
+            "WP": wd,
+            "VSP": before,
+            "VP": full.a[j],
+            "F": U @ body.moment,
+            "No": body.tensor @ wd + w.cross(body.tensor @ w),
+            "E": full.f[j],
+            "N": full.m[j],
+            "FDI": R @ full.f[j],
+        }
         found |= {f"{name}{i}{j + 1}": x for name, v in vectors.items() for i, x in enumerate(v, 1)}
         found |= {f"U{r}{c}{j + 1}": U.rows[r - 1][c - 1] for r in (1, 2, 3) for c in (1, 2, 3)}
         rates = list(w)
-        found |= {f"DV{r}{c}{j + 1}": rates[r - 1] * rates[c - 1] * (-1 if r == c else 1)
-                  for r in (1, 2, 3) for c in range(r, 4)}  # fmt: skip
+        found |= {
+            f"DV{r}{c}{j + 1}": rates[r - 1] * rates[c - 1] * (-1 if r == c else 1)
+            for r in (1, 2, 3)
+            for c in range(r, 4)
+        }
         found[f"PIS2{j + 1}"] = XX - ZZ
     return {name: float(value) for name, value in found.items()}
 

@@ -146,14 +146,17 @@ def table_2() -> Outcome:
     own, based = (sum(counted(name, 6)) for name in ("newton_euler", "newton_euler_base"))
     return Outcome(
         "According to the text this is the recursion of table 1 in link axes.",
-        checks=(
-            below("torques against table 1", distance(ours, text.table_1(*sample())), 1e-12),
+        checks=(below("torques against table 1", distance(ours, text.table_1(*sample())), 1e-12),),
+        claims=(
+            Claim(
+                "it has fewer operations than in base axes",
+                f"{own} in link axes, {based} in base axes, for six joints",
+                own < based,
+            ),
         ),
-        claims=(Claim("it has fewer operations than in base axes", f"{own} in link axes, {based} in base axes, for six "
-                      "joints", own < based),),
         slips=(chapter.slip("Milicevic-3"),),
         chosen="Half of the table is illegible; Siciliano (7.107) to (7.114) take its place (Milicevic-4).",
-    )  # fmt: skip
+    )
 
 
 # Section 4 --------------------------------------------------------------------------------------------------------
@@ -222,10 +225,13 @@ def table_3() -> Outcome:
             below("the polynomials give whole numbers for 1 to 12 joints, distance", broken, 1e-9),
             below("ours against the printed, n = 6, largest share", share, 1.0),
             matches("order by operations, n = 6, as by the polynomials", " < ".join(found), " < ".join(order)),
-            Check("Newton-Euler grows linearly", bool(np.ptp(growth[1:]) <= 0.1 * growth[1:].mean()),
-                  f"operations per further joint: {', '.join(map(str, growth))}"),
+            Check(
+                "Newton-Euler grows linearly",
+                bool(np.ptp(growth[1:]) <= 0.1 * growth[1:].mean()),
+                f"operations per further joint: {', '.join(map(str, growth))}",
+            ),
         ),
         chosen="Our counts are those of our programs; the text quotes its counts from elsewhere (Milicevic-9).",
         tables=(Section("Operations for six joints", columns, rows),),
         figures=((svg, "Printed counts dashed, ours with dots."),),
-    )  # fmt: skip
+    )

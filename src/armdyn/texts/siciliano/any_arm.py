@@ -56,8 +56,9 @@ def pendulum_slip() -> Check:
         name: identical(force - friction_by_text(of), pendulum_torque())
         for name, of in (("angle", angle), ("rate", rate))
     }
-    told = ", ".join(f"the complete model {'follows' if each else 'does not follow'} from the {name}"
-                     for name, each in holds.items())  # fmt: skip
+    told = ", ".join(
+        f"the complete model {'follows' if each else 'does not follow'} from the {name}" for name, each in holds.items()
+    )
     return Check("friction of the motor in xi of Example 7.1", holds["rate"] and not holds["angle"], told)
 
 

@@ -69,9 +69,14 @@ h = -p.ml2 * p.a1 * p.l2 * s2
 
 def planar_inertia() -> list[list[Any]]:
     b11 = (
-        p.Il1 + p.ml1 * p.l1**2 + p.kr1**2 * p.Im1 + p.Il2 + p.ml2 * (p.a1**2 + p.l2**2 + 2 * p.a1 * p.l2 * c2)
-        + p.Im2 + p.mm2 * p.a1**2
-    )  # fmt: skip
+        p.Il1
+        + p.ml1 * p.l1**2
+        + p.kr1**2 * p.Im1
+        + p.Il2
+        + p.ml2 * (p.a1**2 + p.l2**2 + 2 * p.a1 * p.l2 * c2)
+        + p.Im2
+        + p.mm2 * p.a1**2
+    )
     b12 = p.Il2 + p.ml2 * (p.l2**2 + p.a1 * p.l2 * c2) + p.kr2 * p.Im2
     b22 = p.Il2 + p.ml2 * p.l2**2 + p.kr2**2 * p.Im2
     return [[b11, b12], [b12, b22]]
@@ -103,9 +108,15 @@ def planar_parameters() -> list[Any]:
     """pi of (7.83)."""
     at1, at2 = p.l1 - p.a1, p.l2 - p.a2
     return [
-        p.ml1 + p.mm2, p.ml1 * at1, p.Il1 + p.ml1 * at1**2 + p.Im2, p.Im1,
-        p.ml2, p.ml2 * at2, p.Il2 + p.ml2 * at2**2, p.Im2,
-    ]  # fmt: skip
+        p.ml1 + p.mm2,
+        p.ml1 * at1,
+        p.Il1 + p.ml1 * at1**2 + p.Im2,
+        p.Im1,
+        p.ml2,
+        p.ml2 * at2,
+        p.Il2 + p.ml2 * at2**2,
+        p.Im2,
+    ]
 
 
 def planar_regressor() -> list[list[Any]]:
@@ -117,8 +128,12 @@ def planar_regressor() -> list[list[Any]]:
         [w1, 0],
         [kr1 * kr1 * w1, 0],
         [
-            (a1 * a1 + 2 * a1 * a2 * c2 + a2 * a2) * w1 + (a1 * a2 * c2 + a2 * a2) * w2 - 2 * a1 * a2 * s2 * v1 * v2
-            - a1 * a2 * s2 * v2 * v2 + a1 * g * c1 + a2 * g * c12,
+            (a1 * a1 + 2 * a1 * a2 * c2 + a2 * a2) * w1
+            + (a1 * a2 * c2 + a2 * a2) * w2
+            - 2 * a1 * a2 * s2 * v1 * v2
+            - a1 * a2 * s2 * v2 * v2
+            + a1 * g * c1
+            + a2 * g * c12,
             (a1 * a2 * c2 + a2 * a2) * w1 + a2 * a2 * w2 + a1 * a2 * s2 * v1 * v1 + a2 * g * c12,
         ],
         [
@@ -127,7 +142,7 @@ def planar_regressor() -> list[list[Any]]:
         ],
         [w1 + w2, w1 + w2],
         [kr2 * w2, kr2 * w1 + kr2 * kr2 * w2],
-    ]  # fmt: skip
+    ]
 
 
 def our_regressor() -> list[list[Any]]:
@@ -170,10 +185,15 @@ def printed_symbols() -> list[list[list[Any]]]:
 @chapter.evidence("Siciliano-4")
 def christoffel_slip() -> Check:
     wrong = {
-        name: [f"{i + 1}{j + 1}{k + 1}" for i in range(2) for j in range(2) for k in range(2)
-               if not identical(symbols_by_7_45(name)[i][j][k], printed_symbols()[i][j][k])]
+        name: [
+            f"{i + 1}{j + 1}{k + 1}"
+            for i in range(2)
+            for j in range(2)
+            for k in range(2)
+            if not identical(symbols_by_7_45(name)[i][j][k], printed_symbols()[i][j][k])
+        ]
         for name in ("i", "j")
-    }  # fmt: skip
+    }
     told = "; ".join(
         f"with q_{name} {', '.join(f'c_{x}' for x in each) or 'none'} differ" for name, each in wrong.items()
     )
@@ -264,24 +284,28 @@ def section_7_3_2() -> Outcome:
     Y, pi = planar_regressor(), planar_parameters()
     by_parameters = [sum((column[i] * x for column, x in zip(Y, pi, strict=True)), ZERO) for i in (0, 1)]
     augmented = [
-        x for link in rotors.augmented_links(PLANAR)
+        x
+        for link in rotors.augmented_links(PLANAR)
         for x in (link.inertia.mass, link.inertia.moment.x, link.inertia.tensor.upper()[5])
-    ]  # fmt: skip
+    ]
     checks = (
         identity("J_P and J_O of link 2", identical(J, [*tip, [0, 0], [0, 0], [1, 1]])),
         identity(f"B {BY}", all(identical(m.mass_matrix(PLANAR, q), B) for m in FOUR)),
         identity("Christoffel symbols", identical(gim_christoffel.christoffel_symbols(PLANAR, q), printed_symbols())),
         identity("C by three formulations", all(identical(m.coriolis_matrix(PLANAR, q, qd), C) for m in THREE)),
         identity("Bdot", identical(rate_of_inertia(), [[2 * h * v2, h * v2], [h * v2, 0]])),
-        identity("N", all(identical(difference(rate_of_inertia(), twice(m.coriolis_matrix(PLANAR, q, qd))), N)
-                          for m in THREE)),
+        identity(
+            "N",
+            all(identical(difference(rate_of_inertia(), twice(m.coriolis_matrix(PLANAR, q, qd))), N) for m in THREE),
+        ),
         identity("g by four formulations", all(identical(m.gravity(PLANAR, q), g) for m in FOUR)),
-        identity("(7.82) by four "
-            "formulations", all(identical(m.inverse_dynamics(PLANAR, q, qd, qdd), tau) for m in FOUR)),
+        identity(
+            "(7.82) by four formulations", all(identical(m.inverse_dynamics(PLANAR, q, qd, qdd), tau) for m in FOUR)
+        ),
         identity("(7.83): both augmented links", identical(augmented, [*pi[:3], *pi[4:7]])),
         identity("(7.84): all 16 entries", identical(our_regressor(), Y)),
         identity("(7.84) times (7.83) is (7.82)", identical(by_parameters, tau)),
-    )  # fmt: skip
+    )
     says = (
         "The Jacobian, inertia matrix, Christoffel symbols, C, N, g, equations of motion and regressor are compared "
         "symbolically."

@@ -64,8 +64,11 @@ def identification() -> Outcome:
     Y: Any = np.asarray(regressor(robot, at[0], at[1], at[2], include)).reshape(400, -1)
     names = parameter_names(robot, include)
     ends, values = link_end_regressor(robot, *at).reshape(400, -1), link_end_parameters(robot)
-    seen = [name for name, column, value in zip(link_end_names(robot), ends.T, values, strict=True)
-            if np.abs(column * value).max() > 1e-9]  # fmt: skip
+    seen = [
+        name
+        for name, column, value in zip(link_end_names(robot), ends.T, values, strict=True)
+        if np.abs(column * value).max() > 1e-9
+    ]
     base = base_parameters(robot, include, absent="zeros")
     general = base_parameters(robot, include)
     terms = printed_terms(*at)
@@ -193,22 +196,39 @@ def printed_example() -> dict[str, Any]:
     at1 = p.Il1 + p.ml1 * p.l1**2 + p.mm2 * p.a1**2 + p.Im2
     at2 = p.Il2 + p.ml2 * p.l2**2
     both, rate = w1 + w2, v1 + v2
-    a_c2 = [p.a1 * s2 * w1 - p.a1 * c2 * v1**2 - p.l2 * rate**2 + p.g * s12,
-            p.a1 * c2 * w1 + p.l2 * both + p.a1 * s2 * v1**2 + p.g * c12, 0]  # fmt: skip
+    a_c2 = [
+        p.a1 * s2 * w1 - p.a1 * c2 * v1**2 - p.l2 * rate**2 + p.g * s12,
+        p.a1 * c2 * w1 + p.l2 * both + p.a1 * s2 * v1**2 + p.g * c12,
+        0,
+    ]
     mu2 = at2 * both + r2 * p.a1 * c2 * w1 + r2 * p.a1 * s2 * v1**2 + r2 * p.g * c12
-    f1 = [-r2 * s2 * both - r1 * v1**2 - m2 * p.a1 * v1**2 - r2 * c2 * rate**2 + (m1 + m2) * p.g * s1,
-          r1 * w1 + m2 * p.a1 * w1 + r2 * c2 * both - r2 * s2 * rate**2 + (m1 + m2) * p.g * c1, 0]  # fmt: skip
+    f1 = [
+        -r2 * s2 * both - r1 * v1**2 - m2 * p.a1 * v1**2 - r2 * c2 * rate**2 + (m1 + m2) * p.g * s1,
+        r1 * w1 + m2 * p.a1 * w1 + r2 * c2 * both - r2 * s2 * rate**2 + (m1 + m2) * p.g * c1,
+        0,
+    ]
     mu1 = (
-        at1 * w1 + m2 * p.a1**2 * w1 + r2 * p.a1 * c2 * w1 + at2 * both + r2 * p.a1 * c2 * both + p.kr2 * p.Im2 * w2
-        + r2 * p.a1 * s2 * v1**2 - r2 * p.a1 * s2 * rate**2 + r1 * p.g * c1 + m2 * p.a1 * p.g * c1 + r2 * p.g * c12
-    )  # fmt: skip
+        at1 * w1
+        + m2 * p.a1**2 * w1
+        + r2 * p.a1 * c2 * w1
+        + at2 * both
+        + r2 * p.a1 * c2 * both
+        + p.kr2 * p.Im2 * w2
+        + r2 * p.a1 * s2 * v1**2
+        - r2 * p.a1 * s2 * rate**2
+        + r1 * p.g * c1
+        + m2 * p.a1 * p.g * c1
+        + r2 * p.g * c12
+    )
     return {
         "angular velocities": [[0, 0, v1], [0, 0, rate]],
         "angular accelerations": [[0, 0, w1], [0, 0, both]],
         "acceleration of the origin of link 1": [-p.a1 * v1**2 + p.g * s1, p.a1 * w1 + p.g * c1, 0],
         "acceleration of the origin of link 2": [
             p.a1 * s2 * w1 - p.a1 * c2 * v1**2 - p.a2 * rate**2 + p.g * s12,
-            p.a1 * c2 * w1 + p.a2 * both + p.a1 * s2 * v1**2 + p.g * c12, 0],
+            p.a1 * c2 * w1 + p.a2 * both + p.a1 * s2 * v1**2 + p.g * c12,
+            0,
+        ],
         "acceleration of the centre of link 2": a_c2,
         "angular accelerations of the rotors": [[0, 0, p.kr1 * w1], [0, 0, w1 + p.kr2 * w2]],
         "f_2": [m2 * x for x in a_c2],
@@ -217,7 +237,7 @@ def printed_example() -> dict[str, Any]:
         "mu_1, third component": mu1,
         "tau_2": mu2 + p.kr2 * p.Im2 * (w1 + p.kr2 * w2),
         "tau_1": mu1 + p.kr1**2 * p.Im1 * w1,
-    }  # fmt: skip
+    }
 
 
 def computed_example() -> dict[str, Any]:

@@ -51,13 +51,19 @@ def printed_tree() -> list[list[Any]]:
     c2, c3, c23 = q[1].cos(), q[2].cos(), (q[1] + q[2]).cos()
     m2, m3, a1, a2, l2, l3 = p.ml2p, p.ml3p, p.a1p, p.a1s, p.l2p, p.l3p
     b11 = (
-        p.Il1p + p.ml1p * p.l1p**2 + p.Il2p + m2 * (a1**2 + l2**2 + 2 * a1 * l2 * c2) + p.Il3p
+        p.Il1p
+        + p.ml1p * p.l1p**2
+        + p.Il2p
+        + m2 * (a1**2 + l2**2 + 2 * a1 * l2 * c2)
+        + p.Il3p
         + m3 * (a1**2 + a2**2 + l3**2 + 2 * a1 * a2 * c2 + 2 * a1 * l3 * c23 + 2 * a2 * l3 * c3)
-    )  # fmt: skip
+    )
     b12 = (
-        p.Il2p + m2 * (l2**2 + a1 * l2 * c2) + p.Il3p
+        p.Il2p
+        + m2 * (l2**2 + a1 * l2 * c2)
+        + p.Il3p
         + m3 * (a2**2 + l3**2 + a1 * a2 * c2 + a1 * l3 * c23 + 2 * a2 * l3 * c3)
-    )  # fmt: skip
+    )
     b13 = p.Il3p + m3 * (l3**2 + a1 * l3 * c23 + a2 * l3 * c3)
     b22 = p.Il2p + m2 * l2**2 + p.Il3p + m3 * (a2**2 + l3**2 + 2 * a2 * l3 * c3)
     b23 = p.Il3p + m3 * (l3**2 + a2 * l3 * c3)
@@ -75,8 +81,15 @@ def printed_tree_gravity() -> list[Any]:
 
 def printed_active(b22: Any) -> list[list[Any]]:
     """B_a with a given b_a22."""
-    b11 = (p.Il1p + p.ml1p * p.l1p**2 + p.ml2p * p.a1p**2 + p.Il3p + p.ml3p * p.l3p**2 + p.ml3p * p.a1p**2
-           - 2 * p.a1p * p.ml3p * p.l3p)  # fmt: skip
+    b11 = (
+        p.Il1p
+        + p.ml1p * p.l1p**2
+        + p.ml2p * p.a1p**2
+        + p.Il3p
+        + p.ml3p * p.l3p**2
+        + p.ml3p * p.a1p**2
+        - 2 * p.a1p * p.ml3p * p.l3p
+    )
     b12 = (p.a1p * p.ml2p * p.l2p + p.a1s * p.ml3p * (p.a1p - p.l3p)) * (t2 - t1).cos()
     return [[b11, b12], [b12, b22]]
 
@@ -126,8 +139,9 @@ def decoupled_slip() -> Check:
     m2 = p.c * p.u * p.a1s
     ratio = m2 * p.l2p**2 * (1 + p.a1p * p.a1s / (p.l2p * p.u))
     found = active_inertia(decoupled())[1][1]
-    as_printed, right = (inertia + p.Il2p + ratio for inertia in
-                         (p.Il1p + p.ml1p * p.l1p**2, p.Il1s + p.ml1s * p.l1s**2))  # fmt: skip
+    as_printed, right = (
+        inertia + p.Il2p + ratio for inertia in (p.Il1p + p.ml1p * p.l1p**2, p.Il1s + p.ml1s * p.l1s**2)
+    )
     return shown("decoupled b_a22", identical(found, as_printed), identical(found, right), "with 1'' and lb_3'")
 
 

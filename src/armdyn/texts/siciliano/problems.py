@@ -91,10 +91,12 @@ def problem_7_1() -> Outcome:
     for letters, angle in angles:
         robot, (B, g) = oblique(letters), oblique_model(angle.cos())
         agree = [
-            identical(m.mass_matrix(robot, q), B) and identical(m.gravity(robot, q), g)
+            identical(m.mass_matrix(robot, q), B)
+            and identical(m.gravity(robot, q), g)
             and identical(m.coriolis(robot, q, qd), [0, 0])
-            and identical(m.inverse_dynamics(robot, q, qd, qdd), total(B, g)) for m in FOUR
-        ]  # fmt: skip
+            and identical(m.inverse_dynamics(robot, q, qd, qdd), total(B, g))
+            for m in FOUR
+        ]
         checks.append(identity(f"angle {letters}: B, C, g and tau {BY}", all(agree)))
     B, g = oblique_model(0 * q1)
     right, held, _ = cartesian_model()
@@ -170,9 +172,13 @@ def problem_7_3() -> Outcome:
     )
     chosen = "Figure 2.36 is not in the text: axes vertical, z upwards, centres of mass on the links, no motors."
     lines = [f"b{i + 1}{j + 1} = {text(B[i][j])}" for i in range(4) for j in range(i, 4)]
-    return Outcome("Derived by hand, as a planar arm that carries the prismatic joint and the wrist, and by four "
-        "formulations.", checks,
-                   chosen=chosen, texts=("\n".join(lines),), unprinted=NO_SOLUTION)  # fmt: skip
+    return Outcome(
+        "Derived by hand, as a planar arm that carries the prismatic joint and the wrist, and by four formulations.",
+        checks,
+        chosen=chosen,
+        texts=("\n".join(lines),),
+        unprinted=NO_SOLUTION,
+    )
 
 
 # 7.4, minimal parameters --------------------------------------------------------------------------------------------
@@ -182,8 +188,11 @@ def five() -> tuple[list[Any], list[list[Any]]]:
     """Five parameters of (7.82) and the columns of the regressor that belong to them."""
     parameters = [
         p.Il1 + p.ml1 * p.l1**2 + p.kr1**2 * p.Im1 + p.Im2 + (p.mm2 + p.ml2) * p.a1**2,
-        p.ml1 * p.l1 + (p.mm2 + p.ml2) * p.a1, p.Il2 + p.ml2 * p.l2**2, p.ml2 * p.l2, p.Im2,
-    ]  # fmt: skip
+        p.ml1 * p.l1 + (p.mm2 + p.ml2) * p.a1,
+        p.Il2 + p.ml2 * p.l2**2,
+        p.ml2 * p.l2,
+        p.Im2,
+    ]
     swing = [
         p.a1 * (2 * c2 * w1 + c2 * w2 - 2 * s2 * v1 * v2 - s2 * v2**2) + p.g * c12,
         p.a1 * (c2 * w1 + s2 * v1**2) + p.g * c12,
@@ -221,18 +230,26 @@ def slider(loaded: bool = False) -> Robot:
     mass = "ml2 + mL" if loaded else "ml2"
     rows: list[dict[str, Any]] = [
         {"type": "prismatic", "alpha": "-pi/2", "mass": "ml1", "rotor": rotor(1)},
-        {"a": "a2", "mass": mass, "moment": ["ml2*(l2 - a2)", 0, 0], "rotor": rotor(2),
-         "inertia_origin": [0, 0, 0, 0, 0, "Il2 + ml2*(l2 - a2)**2"]},
-    ]  # fmt: skip
+        {
+            "a": "a2",
+            "mass": mass,
+            "moment": ["ml2*(l2 - a2)", 0, 0],
+            "rotor": rotor(2),
+            "inertia_origin": [0, 0, 0, 0, 0, "Il2 + ml2*(l2 - a2)**2"],
+        },
+    ]
     return Robot.from_dh(rows, gravity=("gx", 0, "gz"), parameters=VALUES).symbolic
 
 
 def slider_parameters(load_mass: Any) -> list[Any]:
     """Translating masses, rotor 1, first moment, moment of inertia about the axis, rotor 2."""
     return [
-        p.ml1 + p.mm2 + p.ml2 + load_mass, p.Im1, p.ml2 * p.l2 + load_mass * p.a2,
-        p.Il2 + p.ml2 * p.l2**2 + load_mass * p.a2**2, p.Im2,
-    ]  # fmt: skip
+        p.ml1 + p.mm2 + p.ml2 + load_mass,
+        p.Im1,
+        p.ml2 * p.l2 + load_mass * p.a2,
+        p.Il2 + p.ml2 * p.l2**2 + load_mass * p.a2**2,
+        p.Im2,
+    ]
 
 
 def slider_columns() -> list[list[Any]]:
@@ -266,16 +283,19 @@ SLIDER_CHOSEN = (
 def problem_7_5() -> Outcome:
     robots = {"without payload": (slider(), 0 * p.mL), "with payload m_L": (slider(loaded=True), p.mL)}
     checks = [
-        identity(f"{name}: Y pi {BY}",
-                 all(identical(m.inverse_dynamics(robot, q, qd, qdd), slider_torques(mass)) for m in FOUR))
+        identity(
+            f"{name}: Y pi {BY}",
+            all(identical(m.inverse_dynamics(robot, q, qd, qdd), slider_torques(mass)) for m in FOUR),
+        )
         for name, (robot, mass) in robots.items()
-    ]  # fmt: skip
+    ]
     says = (
         "Derived by hand from the energies. The model is linear in five parameters; a payload changes only their "
         "values."
     )
-    return Outcome(says, tuple(checks), chosen=SLIDER_CHOSEN, texts=(listed("tau", slider_torques(p.mL)),),
-                   unprinted=NO_SOLUTION)  # fmt: skip
+    return Outcome(
+        says, tuple(checks), chosen=SLIDER_CHOSEN, texts=(listed("tau", slider_torques(p.mL)),), unprinted=NO_SOLUTION
+    )
 
 
 # 7.6, absolute angles -----------------------------------------------------------------------------------------------
@@ -340,11 +360,18 @@ def problem_7_7() -> Outcome:
         x, y = np.cos(a) + np.cos(a + b), np.sin(a) + np.sin(a + b)
         by_hand = np.stack([s * (x - y), s * (np.cos(a + b) - np.sin(a + b))], axis=1)  # J^T f, links of 1 m
         checks.append(below(f"{name}: the torques grow by J^T f", distance(pushing.tau - free.tau, by_hand), 1e-12))
-        panels.append(Panel(name, "time, s", "torque, N m", [
-            Line(parts.t, parts.tau[:, j], f"joint {j + 1}, {label}", style, color)
-            for parts, label, style in ((free, "free", "--"), (pushing, "500 N", "-"))
-            for j, color in ((0, "#3b6fd4"), (1, "#e58a3c"))
-        ]))  # fmt: skip
+        panels.append(
+            Panel(
+                name,
+                "time, s",
+                "torque, N m",
+                [
+                    Line(parts.t, parts.tau[:, j], f"joint {j + 1}, {label}", style, color)
+                    for parts, label, style in ((free, "free", "--"), (pushing, "500 N", "-"))
+                    for j, color in ((0, "#3b6fd4"), (1, "#e58a3c"))
+                ],
+            )
+        )
     figure = (chart(*panels, columns=3), "Torques along the three motions, free and with forces at the tip")
     chosen = "f is what the arm exerts on its environment, in base axes; g = 9.81 m/s²."
     return Outcome(

@@ -73,13 +73,20 @@ def scaling() -> Outcome:
         Check("fig. 7.5 exceeds the limits", bool(used[0] > 1), f"{used[0]:.3f} of a limit"),
         below("scaled, one torque is at its limit", abs(float(used[1]) - 1), 1e-3),
         Check("the scaled motion is slower", slower.c < 1, f"c = {slower.c:.4f}, {slower.duration:.4f} s, not 0.5 s"),
-    )  # fmt: skip
+    )
     panels = [
-        Panel(f"joint {j + 1}, limit {limits[j]:g} N m", "time, s", "torque, N m",
-              [Line(times[0], torques[0][:, j], "as in fig. 7.5"), Line(times[1], torques[1][:, j], "scaled"),
-               *(Line([0, slower.duration], [s * limits[j]] * 2, "", ":", "#8a93a3") for s in (-1, 1))])
+        Panel(
+            f"joint {j + 1}, limit {limits[j]:g} N m",
+            "time, s",
+            "torque, N m",
+            [
+                Line(times[0], torques[0][:, j], "as in fig. 7.5"),
+                Line(times[1], torques[1][:, j], "scaled"),
+                *(Line([0, slower.duration], [s * limits[j]] * 2, "", ":", "#8a93a3") for s in (-1, 1)),
+            ],
+        )
         for j in (0, 1)
-    ]  # fmt: skip
+    ]
     says = (
         "The relations of the section are checked on the planar arm, and the motion of fig. 7.5 is scaled to torque "
         "limits."
@@ -142,16 +149,25 @@ def operational() -> Outcome:
     checks = (
         below("(7.134)-(7.136), non-redundant arm", max(errors), 1e-10),
         below("(7.133) with h_e: tau = J^T gamma", distance(J.T @ here.force(xdd, wrench), tau), 1e-10),
-        below("(7.133), redundant arm: gamma = Jbar^T tau, (7.139), (7.140)",
-              distance(there.force(add), Jbar.T @ full), 1e-10),
+        below(
+            "(7.133), redundant arm: gamma = Jbar^T tau, (7.139), (7.140)",
+            distance(there.force(add), Jbar.T @ full),
+            1e-10,
+        ),
         below("(7.130): B_A = (J B^-1 J^T)^-1", distance(there.mass @ mobility, np.eye(2)), 1e-11),
         below("(7.138): J^T is a right inverse of Jbar^T", distance(there.inverse.T @ K.T, np.eye(2)), 1e-11),
-        below("(7.141): torques of the null space do not accelerate "
-              "the tip, m/s²", float(np.abs(K @ speeding).max()), 1e-10),
+        below(
+            "(7.141): torques of the null space do not accelerate the tip, m/s²",
+            float(np.abs(K @ speeding).max()),
+            1e-10,
+        ),
         Check("they accelerate the joints", float(np.abs(speeding).max()) > 1, f"{np.abs(speeding).max():.3g} rad/s²"),
-        below("(7.128), (7.129) with Euler angles on the RX-90: acceleration of the tool, against differences of poses",
-              distance(euler, by_euler_angles(spatial, a, ad, aa)), 1e-6),
-    )  # fmt: skip
+        below(
+            "(7.128), (7.129) with Euler angles on the RX-90: acceleration of the tool, against differences of poses",
+            distance(euler, by_euler_angles(spatial, a, ad, aa)),
+            1e-6,
+        ),
+    )
     says = (
         "The operational space model is evaluated for arms of two, three and six joints, and compared with the text's "
         "formulas for B, C and g by Lagrange, and for J and accelerations from differentiated poses."
@@ -195,9 +211,12 @@ def figure_7_15() -> Outcome:
         below("accelerations due to torques in the ball lie in the exact set", float(levels.max()) - 1, 1e-9),
         Check("accelerations are larger downwards", down > up, f"{down:.0f} m/s² down, {up:.0f} m/s² up"),
         below("non-redundant: (7.149) is the exact set", distance(pair[0].lengths, pair[1].lengths), 1e-10),
-        Check("redundant: (7.147) drops a term, so torques on the surface of (7.148) have another norm (Siciliano-13)",
-              float(np.abs(true_norms - 1).max()) > 1e-3, f"{true_norms.min():.3f} to {true_norms.max():.3f} of it"),
-    )  # fmt: skip
+        Check(
+            "redundant: (7.147) drops a term, so torques on the surface of (7.148) have another norm (Siciliano-13)",
+            float(np.abs(true_norms - 1).max()) > 1e-3,
+            f"{true_norms.min():.3f} to {true_norms.max():.3f} of it",
+        ),
+    )
     svg = as_svg(gravity_figure(dyn, SHOWN, tau_max=STRENGTH))
     says = "Ellipsoids of a three-link planar arm with and without gravity, exact and by (7.148)."
     chosen = f"The three-link arm of the catalog, three postures, torques of norm {STRENGTH:g} N m."

@@ -135,10 +135,13 @@ def figure_7_5() -> Outcome:
         below("both joints rotate by pi/2", float(np.abs(move(0.5) - start - np.pi / 2).max()), 1e-12),
         below("in 0.5 s", abs(move.duration - 0.5), 1e-15),
         below("triangular velocity: peak from the distance", float(np.abs(move.peak(1) - 2 * np.pi).max()), 1e-12),
-        below("accelerations of 8 pi, then -8 pi rad/s²",
-              float(np.abs(move([0.1, 0.4], 2) - 8 * np.pi * np.array([[1.0], [-1.0]])).max()), 1e-11),
+        below(
+            "accelerations of 8 pi, then -8 pi rad/s²",
+            float(np.abs(move([0.1, 0.4], 2) - 8 * np.pi * np.array([[1.0], [-1.0]])).max()),
+            1e-11,
+        ),
         below("torques against (7.82)", total_error("equal durations"), MARGIN),
-    ]  # fmt: skip
+    ]
     parts = torques("equal durations")
     says = "The positions, velocities, accelerations and torques of the motion are drawn and checked."
     return outcome(says, checks, motion_figure(parts), "Both joints rotate by pi/2 in 0.5 s")
@@ -158,12 +161,16 @@ def figure_7_6() -> Outcome:
         below("inertia torque 22 is piecewise constant, N m", flat, 1e-8),
         below("its magnitude is 8 pi b22", abs(float(parts.inertia[0, 1, 1]) - own_inertia() * 8 * np.pi), 1e-8),
         below("inertia torques 12 and 21 are equal", distance(parts.inertia[:, 0, 1], parts.inertia[:, 1, 0]), 1e-12),
-        Check("the Coriolis effect acts at joint 1", float(np.abs(parts.coriolis[:, 0]).max()) > 1000,
-              f"up to {np.abs(parts.coriolis[:, 0]).max():.0f} N m"),
-        below("centrifugal torques are opposite",
-              distance(parts.centrifugal[:, 0, 1], -parts.centrifugal[:, 1, 0]), 1e-12),
+        Check(
+            "the Coriolis effect acts at joint 1",
+            float(np.abs(parts.coriolis[:, 0]).max()) > 1000,
+            f"up to {np.abs(parts.coriolis[:, 0]).max():.0f} N m",
+        ),
+        below(
+            "centrifugal torques are opposite", distance(parts.centrifugal[:, 0, 1], -parts.centrifugal[:, 1, 0]), 1e-12
+        ),
         below("Coriolis effects vanish where s_2 = 0, s", abs(float(zero[0]) - passes), 1e-3),
-    ]  # fmt: skip
+    ]
     says = "Each contribution is drawn, and the remarks of the text are checked one by one."
     return outcome(says, checks, contributions_figure(parts), "Contributions to the torques at the two joints")
 
@@ -214,14 +221,23 @@ def figure_7_8() -> Outcome:
         *contribution_checks("different durations"),
         Check("opposite accelerations", bool(opposite.mean() > 0.2), f"{100 * opposite.mean():.0f} % of the time"),
         below("inertia torques 12 and 21 are opposite then", distance(pair[:, 0, 1], -pair[:, 1, 0]), 1e-11),
-        Check("the centrifugal effect at joint 1 dies out later", over[0] > over[1] + 0.1,
-              f"at {over[0]:.3f} s, at joint 2 at {over[1]:.3f} s"),
-        below("change of gravity at joint 2 while the joint velocities are "
-            "opposite", float(np.ptp(weight[early, 1])), 1e-6),
+        Check(
+            "the centrifugal effect at joint 1 dies out later",
+            over[0] > over[1] + 0.1,
+            f"at {over[0]:.3f} s, at joint 2 at {over[1]:.3f} s",
+        ),
+        below(
+            "change of gravity at joint 2 while the joint velocities are opposite",
+            float(np.ptp(weight[early, 1])),
+            1e-6,
+        ),
         Check("it changes later", float(np.ptp(weight[:, 1])) > 50, f"by {np.ptp(weight[:, 1]):.0f} N m"),
-        Check("gravity at joint 1 grows as the arm stretches", bool((np.diff(weight[:, 0]) > -1e-6).all()),
-              f"from {weight[0, 0]:.0f} to {weight[-1, 0]:.0f} N m"),
-    ]  # fmt: skip
+        Check(
+            "gravity at joint 1 grows as the arm stretches",
+            bool((np.diff(weight[:, 0]) > -1e-6).all()),
+            f"from {weight[0, 0]:.0f} to {weight[-1, 0]:.0f} N m",
+        ),
+    ]
     says = "Each contribution is drawn, and the remarks of the text are checked one by one."
     return outcome(says, checks, contributions_figure(parts), "Contributions to the torques at the two joints")
 
@@ -286,8 +302,11 @@ def figure_7_11() -> Outcome:
     parts = torques("straight line")
     checks = [
         *contribution_checks("straight line"),
-        Check("gravity at joint 1 grows as the arm stretches", bool((np.diff(parts.gravity[:, 0]) > -1e-6).all()),
-              f"from {parts.gravity[0, 0]:.0f} to {parts.gravity[-1, 0]:.0f} N m"),
-    ]  # fmt: skip
+        Check(
+            "gravity at joint 1 grows as the arm stretches",
+            bool((np.diff(parts.gravity[:, 0]) > -1e-6).all()),
+            f"from {parts.gravity[0, 0]:.0f} to {parts.gravity[-1, 0]:.0f} N m",
+        ),
+    ]
     says = "Each contribution is drawn and compared with its term in (7.82)."
     return outcome(says, checks, contributions_figure(parts), "Contributions to the torques at the two joints")

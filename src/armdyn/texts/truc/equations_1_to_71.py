@@ -85,15 +85,18 @@ def velocities() -> Outcome:
         "On a random arm of six revolute and prismatic joints, rotations differentiated with dual numbers are "
         "compared with the library's Jacobian, its energies, and its inertia matrix by composite bodies.",
         checks=(
-            below("(12), last link, against its Jacobian",
-                  distance(base[-1], floats(kinematics.velocity(robot, at, rate, last))[3:]), 1e-12),
+            below(
+                "(12), last link, against its Jacobian",
+                distance(base[-1], floats(kinematics.velocity(robot, at, rate, last))[3:]),
+                1e-12,
+            ),
             below("(21): omega in the base = R omega", distance(base, turned), 1e-12),
             below("(17), potential energy", distance(P, kronecker.potential_energy(robot, at)), 1e-12),
             below("(22), kinetic energy", distance(K, kronecker.kinetic_energy(robot, at, rate)), 1e-12),
             below("(27), (28): K = 1/2 qd^T M qd", distance(K, np.array(rate) @ M @ np.array(rate) / 2), 1e-12),
             below("(28) against composite bodies", distance(kronecker.mass_matrix(robot, at), M), 1e-12),
         ),
-    )  # fmt: skip
+    )
 
 
 @chapter.item("(29)-(46)", "From Euler-Lagrange to the matrix form")
@@ -121,11 +124,10 @@ def euler_lagrange() -> Outcome:
             below("(38): dL/dqd = qd^T M", distance(by_rates, v @ M), 1e-12),
             below("(39): d/dt dL/dqd = M qdd + Mdot qd", distance(momentum, M @ a + U @ v), 1e-12),
             below("(43): dL/dq, with respect to positions as in (41)", distance(by_positions, V.T @ v / 2 - g), 1e-12),
-            below("(44), (46): torques against Newton-Euler",
-                  distance(M @ a + U @ v - V.T @ v / 2 + g, truth), 1e-12),
+            below("(44), (46): torques against Newton-Euler", distance(M @ a + U @ v - V.T @ v / 2 + g, truth), 1e-12),
         ),
         slips=(chapter.slip("Truc-7"),),
-    )  # fmt: skip
+    )
 
 
 # The operators of sec. 4 ------------------------------------------------------------------------------------------
@@ -155,8 +157,11 @@ def size_of_the_identity() -> Check:
     fits = dD.shape[1] == printed.shape[0]
     error = distance(dD @ right, slope(example_matrix))
     figure = f"{dD.shape[0]} x {dD.shape[1]} times {printed.shape[0]} x {printed.shape[1]} as printed; 1_q: {error:.1g}"
-    return Check("1_r as the identity of (33), for a matrix with q = 3 columns of r = 2 variables",
-                 not fits and error < 1e-8, figure)  # fmt: skip
+    return Check(
+        "1_r as the identity of (33), for a matrix with q = 3 columns of r = 2 variables",
+        not fits and error < 1e-8,
+        figure,
+    )
 
 
 def slope(D: Any, h: float = 1e-5) -> Array:
@@ -232,8 +237,12 @@ def skew_symmetry() -> Outcome:
 def table_1() -> Outcome:
     checks, table = dh.compared(load("three_link"), ("q1", "q2", "q3"), text.TABLE_1)
     figure = robot_figure(load("three_link"), {"q = (0.4, -0.6, 0.9) rad": np.array([0.4, -0.6, 0.9])})
-    return Outcome("The table of the catalog robot three_link, in its symbols.", checks, tables=(table,),
-                   figures=((figure, "The arm of fig. 2."),))  # fmt: skip
+    return Outcome(
+        "The table of the catalog robot three_link, in its symbols.",
+        checks,
+        tables=(table,),
+        figures=((figure, "The arm of fig. 2."),),
+    )
 
 
 @chapter.item("(56)-(57)", "Homogeneous transformations and rotations")
@@ -272,9 +281,11 @@ def centres_of_mass() -> Outcome:
             identity(f"(60), r_C{i + 1}", identical(tuple(com), text.LOCAL_CENTRES[i])),
             identity(f"(61), p_C{i + 1}", identical(at, text.CENTRES[i])),
             identity(f"(62), J_T{i + 1}", identical(transpose([tuple(v) for v in linear]), text.TRANSLATIONAL[i])),
-            identity(f"(62), derivative of (61), link {i + 1}",
-                     identical(derivative(text.CENTRES[i], q), text.TRANSLATIONAL[i])),
-        ]  # fmt: skip
+            identity(
+                f"(62), derivative of (61), link {i + 1}",
+                identical(derivative(text.CENTRES[i], q), text.TRANSLATIONAL[i]),
+            ),
+        ]
     return Outcome(
         "The centres of mass in link axes and in the world, and their Jacobians from the joint axes and by "
         "differentiation.",
@@ -301,9 +312,12 @@ def coriolis_matrix() -> Outcome:
     printed = text.coriolis_matrix()
     checks = tuple(
         identity(name, identical(module.coriolis_matrix(arm(), q, qd), printed))
-        for name, module in (("Truc (52)", kronecker), ("Christoffel symbols", gim_christoffel),
-                             ("Milićević (2.14)", lagrange_euler))
-    )  # fmt: skip
+        for name, module in (
+            ("Truc (52)", kronecker),
+            ("Christoffel symbols", gim_christoffel),
+            ("Milićević (2.14)", lagrange_euler),
+        )
+    )
     return Outcome("All nine entries by three formulations.", checks, texts=(_written("C"),))
 
 

@@ -103,21 +103,32 @@ def figure_6() -> Outcome:
     sizes = {name: float(np.abs(each).max()) for name, (_, each) in runs.items()}
     found = ", ".join(f"{size:.2g} rad with {name}" for name, size in sizes.items())
     svg = chart(
-        Panel("(a) reference (pale) and response", "t (s)", "q (rad)",
-              [*series(t, desired, ("", "", ""), wide=True), *series(t, q, JOINTS)]),
+        Panel(
+            "(a) reference (pale) and response",
+            "t (s)",
+            "q (rad)",
+            [*series(t, desired, ("", "", ""), wide=True), *series(t, q, JOINTS)],
+        ),
         Panel("(b) tracking error", "t (s)", "e (rad)", series(t, error, JOINTS)),
-    )  # fmt: skip
+    )
     return Outcome(
         f"The law (72) uses the library's compiled model; the arm that it drives shares no code with it: {shown}"
         f"{' (Pinocchio is not installed)' if len(runs) == 1 else ', and again the printed equations (64)-(69)'}. The "
         "deviation from the reference is integrated by a Runge-Kutta method of order 8. Nothing corrects the arm: only "
         "two equal models keep it on the reference, and errors grow.",
         checks=(
-            *(near(f"largest angle of {name}, rad", float(peak), expected, 1e-6)
-              for name, peak, expected in zip(JOINTS, peaks, (2.0, 1.5, 1.0), strict=True)),
+            *(
+                near(f"largest angle of {name}, rad", float(peak), expected, 1e-6)
+                for name, peak, expected in zip(JOINTS, peaks, (2.0, 1.5, 1.0), strict=True)
+            ),
         ),
-        claims=(Claim("the tracking errors are not greater than 1e-12 rad", f"{found}, within {t[-1]:g} s",
-                      max(sizes.values()) <= 1e-12),),
+        claims=(
+            Claim(
+                "the tracking errors are not greater than 1e-12 rad",
+                f"{found}, within {t[-1]:g} s",
+                max(sizes.values()) <= 1e-12,
+            ),
+        ),
         chosen="Duration (5 s), integrator and step (10 ms). The text's plant is Simscape Multibody.",
         figures=((svg, f"References, responses, and errors of the arm of {shown}."),),
-    )  # fmt: skip
+    )

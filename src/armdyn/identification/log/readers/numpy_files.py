@@ -54,8 +54,9 @@ def _check_array(file: IO[bytes], size: int, path: Path, part: str) -> None:
         raise FileError("pickled objects", where=where, expected="arrays of numbers: pickled objects are not loaded")
     declared, present = math.prod(shape) * dtype.itemsize, size - file.tell()
     if declared > present:
-        raise FileError(f"declares {declared} bytes of numbers and has {present}", where=where,
-                        expected="a complete file")  # fmt: skip
+        raise FileError(
+            f"declares {declared} bytes of numbers and has {present}", where=where, expected="a complete file"
+        )
     require_numbers(path, declared // 8)
 
 

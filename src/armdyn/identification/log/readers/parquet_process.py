@@ -39,12 +39,19 @@ def read_parquet(path: Path) -> Raw:
         except subprocess.TimeoutExpired:
             raise FileError(f"not read within {LONGEST:g} s", where=str(path), expected="a Parquet file") from None
         if done.returncode == MISSING:
-            raise MissingExtra("pyarrow is not installed", where=str(path), expected="pyarrow to read Parquet files",
-                               advice="pip install 'armdyn[parquet]'")  # fmt: skip
+            raise MissingExtra(
+                "pyarrow is not installed",
+                where=str(path),
+                expected="pyarrow to read Parquet files",
+                advice="pip install 'armdyn[parquet]'",
+            )
         if done.returncode:
             reason = done.stderr.strip().splitlines()[-1:] if done.returncode == REFUSED else []
-            raise FileError(f"cannot be read{': ' if reason else ''}{''.join(reason)[:200]}", where=str(path),
-                            expected="a Parquet file, complete")  # fmt: skip
+            raise FileError(
+                f"cannot be read{': ' if reason else ''}{''.join(reason)[:200]}",
+                where=str(path),
+                expected="a Parquet file, complete",
+            )
         return read_numpy(out)
 
 

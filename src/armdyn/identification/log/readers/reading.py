@@ -47,16 +47,27 @@ def read_log(source: Any, robot: Robot, log_format: LogFormat | None = None) -> 
     joints, findings = on_joint_side(found, robot, wanted)
     t = _times(found, wanted, given.label)
     names = tuple(joint.name for joint in robot.joints)
-    log = Log(t, joints["q"], joints["tau"], joints.get("qd"), joints.get("qdd"), names, given.label,
-              given.findings + findings)  # fmt: skip
+    log = Log(
+        t,
+        joints["q"],
+        joints["tau"],
+        joints.get("qd"),
+        joints.get("qdd"),
+        names,
+        given.label,
+        given.findings + findings,
+    )
     return cleaned(log)
 
 
 def _known(log: Log, robot: Robot, log_format: LogFormat) -> Log:
     """A log that is read already: there is nothing left to declare."""
     if log_format.declared:
-        raise ArmdynError(f"LogFormat({', '.join(log_format.declared)}) beside a Log", where=f"log {log.source}",
-                          expected="no LogFormat: a Log is on the joint side and in SI units")  # fmt: skip
+        raise ArmdynError(
+            f"LogFormat({', '.join(log_format.declared)}) beside a Log",
+            where=f"log {log.source}",
+            expected="no LogFormat: a Log is on the joint side and in SI units",
+        )
     if log.n != robot.n:
         raise ShapeError(f"{log.n} joints", where=f"log {log.source}", expected=f"{robot.n}, those of {robot.name!r}")
     return log
@@ -84,23 +95,32 @@ def _given(source: Any, robot: Robot, wanted: LogFormat) -> _Given:
         notes = (_by_place(found, robot),) if nameless else ()
         return _Given(found, Path(source).name, units | header_units(raw, robot), notes, tuple(raw))
     if not isinstance(source, Mapping):
-        raise ArmdynError(f"cannot read a log from {type(source).__name__}", where="log",
-                          expected="a path, a mapping of quantities to arrays or paths, or a Log")  # fmt: skip
+        raise ArmdynError(
+            f"cannot read a log from {type(source).__name__}",
+            where="log",
+            expected="a path, a mapping of quantities to arrays or paths, or a Log",
+        )
     if any(isinstance(value, str | Path) for value in source.values()):
         return _several(source, robot, wanted)
     raw = {str(name): np.asarray(value) for name, value in source.items() if value is not None}
     for name, array in raw.items():
         if array.dtype.kind not in "biufM" or array.ndim not in (1, 2):
-            raise ShapeError(f"{name}: {array.dtype} of shape {array.shape}", where="log",
-                             expected="numbers of shape (N,) or (N, n)")  # fmt: skip
+            raise ShapeError(
+                f"{name}: {array.dtype} of shape {array.shape}", where="log", expected="numbers of shape (N,) or (N, n)"
+            )
     found = blocks(raw, robot, wanted.columns, "arrays")
     return _Given(found, "arrays", header_units(raw, robot), columns=tuple(raw))
 
 
 def _by_place(found: Raw, robot: Robot) -> Finding:
     order = ", ".join(name if name == "t" else f"{name}1..{name}{robot.n}" for name in found)
-    return Finding("columns by place", "note", "columns", f"the file has no column names; it was read as {order}",
-                   advice="If that is wrong, name the columns in LogFormat(columns=...).")  # fmt: skip
+    return Finding(
+        "columns by place",
+        "note",
+        "columns",
+        f"the file has no column names; it was read as {order}",
+        advice="If that is wrong, name the columns in LogFormat(columns=...).",
+    )
 
 
 def _several(source: Mapping[str, Any], robot: Robot, wanted: LogFormat) -> _Given:
@@ -138,8 +158,11 @@ def _contents(path: Path, robot: Robot, wanted: LogFormat) -> tuple[Raw, dict[st
         if kind in endings:
             with reading(path, what):
                 return read(path), {}
-    raise FileError(f"unknown file type {kind or '(none)'!r}", where=str(path),
-                    expected=", ".join((*TEXTS, ".npz", ".npy", ".parquet", *rosbag.SUFFIXES)))  # fmt: skip
+    raise FileError(
+        f"unknown file type {kind or '(none)'!r}",
+        where=str(path),
+        expected=", ".join((*TEXTS, ".npz", ".npy", ".parquet", *rosbag.SUFFIXES)),
+    )
 
 
 _TABLES: tuple[tuple[tuple[str, ...], str, Callable[[Path], Raw]], ...] = (
@@ -161,19 +184,27 @@ def _complete(given: _Given, wanted: LogFormat) -> None:
             single = " A file with one value per line is no table: write one line per sample." * (
                 len(given.columns) == 1 and given.columns[0].startswith("column ")
             )
-            raise FileError(f"no columns of {quantity} ({'positions' if quantity == 'q' else 'efforts'})",
-                            where=f"log {label}", expected=f"t, q1, q2, ..., tau1, tau2, ...; found: {have}",
-                            advice=f"Name them: columns = {{{quantity} = ['NAME', ...]}} in the section [log] of a "
-                            f"logger's file (--format), or LogFormat(columns=...).{single}")  # fmt: skip
+            raise FileError(
+                f"no columns of {quantity} ({'positions' if quantity == 'q' else 'efforts'})",
+                where=f"log {label}",
+                expected=f"t, q1, q2, ..., tau1, tau2, ...; found: {have}",
+                advice=f"Name them: columns = {{{quantity} = ['NAME', ...]}} in the section [log] of a "
+                f"logger's file (--format), or LogFormat(columns=...).{single}",
+            )
     rows = {name: len(array) for name, array in found.items()}
     if len(set(rows.values())) > 1:
-        raise ShapeError(", ".join(f"{name}: {count} samples" for name, count in rows.items()), where=f"log {label}",
-                         expected="the same number of each")  # fmt: skip
+        raise ShapeError(
+            ", ".join(f"{name}: {count} samples" for name, count in rows.items()),
+            where=f"log {label}",
+            expected="the same number of each",
+        )
     if "t" not in found and wanted.rate is None:
-        raise FileError("no time stamps", where=f"log {label}",
-                        expected="a column t, or the sampling rate",
-                        advice="Give rate = HZ in the section [log] of a logger's file (--format), or "
-                        "LogFormat(rate=...).")  # fmt: skip
+        raise FileError(
+            "no time stamps",
+            where=f"log {label}",
+            expected="a column t, or the sampling rate",
+            advice="Give rate = HZ in the section [log] of a logger's file (--format), or LogFormat(rate=...).",
+        )
 
 
 def _times(found: Raw, wanted: LogFormat, label: str) -> Array:

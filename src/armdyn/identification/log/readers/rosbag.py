@@ -33,21 +33,35 @@ def read(
         from rosbags.highlevel import AnyReader, AnyReaderError
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
-        raise MissingExtra("rosbags is not installed", where=str(path), expected="rosbags to read ROS 2 bags",
-                           advice="pip install 'armdyn[ros]'") from None  # fmt: skip
+        raise MissingExtra(
+            "rosbags is not installed",
+            where=str(path),
+            expected="rosbags to read ROS 2 bags",
+            advice="pip install 'armdyn[ros]'",
+        ) from None
     try:
         _check_chunks(path)
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
             connections = _connections(reader, topic, str(path))
-            rows = [row for row in (_row(reader.deserialize(data, connection.msgtype), stamp, joints, renamed)
-                                    for connection, stamp, data in reader.messages(connections)) if row]  # fmt: skip
+            rows = [
+                row
+                for row in (
+                    _row(reader.deserialize(data, connection.msgtype), stamp, joints, renamed)
+                    for connection, stamp, data in reader.messages(connections)
+                )
+                if row
+            ]
             seen = None if rows else _first_names(reader, connections)
     except AnyReaderError as error:
         raise FileError(f"cannot be read: {error}", where=str(path), expected="a ROS 2 bag") from None
     if not rows:
-        raise FileError("no message has all joints", where=str(path), expected=", ".join(joints),
-                        advice=f"Joints in the bag: {', '.join(seen or ['none'])}. If only names differ, rename them: "
-                        "rename = {fer_ = 'panda_'} in [log] of a logger's file (--format).")  # fmt: skip
+        raise FileError(
+            "no message has all joints",
+            where=str(path),
+            expected=", ".join(joints),
+            advice=f"Joints in the bag: {', '.join(seen or ['none'])}. If only names differ, rename them: "
+            "rename = {fer_ = 'panda_'} in [log] of a logger's file (--format).",
+        )
     out: Raw = {"t": np.array([row["t"] for row in rows], dtype=np.int64)}
     for name in FIELDS:
         if any(name in row for row in rows):
@@ -82,8 +96,12 @@ def _connections(reader: Any, topic: str | None, where: str) -> list[Any]:
     if not states:
         raise FileError("no joint states", where=where, expected=f"a topic of {JOINT_STATE}")
     if topic is None and len(topics) > 1:
-        raise FileError("several topics of joint states", where=where, expected="one",
-                        advice=f"Choose one by `topic`: {', '.join(topics)}.")  # fmt: skip
+        raise FileError(
+            "several topics of joint states",
+            where=where,
+            expected="one",
+            advice=f"Choose one by `topic`: {', '.join(topics)}.",
+        )
     return states
 
 
