@@ -1,6 +1,7 @@
 """Faults injected into good logs: the finding names the cause, and the unaltered log gets none.
 
-Settings are those of the evidence (`log_case`); none was chosen by the faults below. The logs of two real arms are kept
+Settings are those of the evidence (`log_case`), which was built while looking at some of these faults on the simulated
+arms; its figures are no judgement on unseen logs. The logs of two real arms are kept
 beside the project, and their tests are skipped without them. ARMDYN_FULL runs all robots.
 """
 

@@ -149,7 +149,6 @@ def test_from_a_sensor_at_the_wrist(bias: bool) -> None:
 
 
 def test_an_impossible_payload_becomes_possible() -> None:
-    pytest.importorskip("cvxpy")
     robot = armdyn.load("panda")
     _, q, qd, qdd = motion(robot, 4, 30)
     exact = wrench_regressor(robot, q, qd, qdd) @ _about_origin()
