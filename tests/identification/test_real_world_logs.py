@@ -64,14 +64,14 @@ def test_a_robot_at_rest_is_refused_with_a_reason(q: float, tau: float) -> None:
         identify(ROBOT, Log(LOG.t, q * LOG.q + 0.3, tau * LOG.tau))
 
 
-def test_spikes_are_found_and_the_robust_method_advised() -> None:
+def test_spikes_are_found_and_least_squares_advised_against() -> None:
     rng = np.random.default_rng(0)
     tau = LOG.tau.copy()
     struck = rng.choice(len(tau), 60, replace=False)
     tau[struck, 0] += 0.2 * np.ptp(tau[:, 0]) * rng.choice([-1, 1], 60)
     spikes = [f for f in identify(ROBOT, Log(LOG.t, LOG.q, tau), friction="plain").findings if f.rule == "spikes"]
     assert [finding.where for finding in spikes] == [ROBOT.joints[0].name]
-    assert "robust" in spikes[0].advice
+    assert "spoil its least squares (--free)" in spikes[0].advice
 
 
 def test_the_share_of_the_weight_is_shown_where_gains_are_off() -> None:
