@@ -7,8 +7,8 @@ import pytest
 
 import armdyn
 from armdyn import analysis
-from armdyn.browser.films import track
 from armdyn.browser.live_simulation import Setting
+from armdyn.browser.playback import track
 from armdyn.browser.robot_queries import RobotQueries
 from armdyn.errors import PhysicsError
 from armdyn.kinematics.closable import closable, pulled_in

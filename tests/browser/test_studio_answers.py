@@ -10,7 +10,6 @@ import pytest
 import armdyn
 from armdyn.browser.changes import compared, parameter_names, with_changed
 from armdyn.browser.equation_inspector import entry, entry_names, value_now
-from armdyn.browser.films import FASTEST, FRAMES, plan, track
 from armdyn.browser.live_simulation import LAWS, RELEASED, LiveSimulation, Setting
 from armdyn.browser.panel_pages import (
     bodies_page,
@@ -22,6 +21,7 @@ from armdyn.browser.panel_pages import (
     value_page,
     words_page,
 )
+from armdyn.browser.playback import FASTEST, FRAMES, plan, track
 from armdyn.browser.robot_queries import RobotQueries
 from armdyn.browser.saved_state import State, read_address, read_state
 from armdyn.browser.solids import MOST_TRIANGLES, _merged, poses, quaternion, rotation, solids, surroundings, weights

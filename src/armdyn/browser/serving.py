@@ -14,10 +14,10 @@ import numpy as np
 
 from armdyn import catalog
 from armdyn.browser.access_control import HOST, AccessControl, guarded
-from armdyn.browser.films import MOST_POINTS, Film
 from armdyn.browser.panel_pages import STYLE, error_page, text_page
 from armdyn.browser.panels import EquationsPanel, ModelPanel, MovePanel, PlanPanel, SimulatePanel
 from armdyn.browser.panels.panel import Panel
+from armdyn.browser.playback import MOST_POINTS, Film
 from armdyn.browser.robot_queries import HEAVIEST, RobotQueries
 from armdyn.browser.saved_state import State, read_address
 from armdyn.browser.solids import rotation

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.browser.films import FASTEST, GIVEN, MOST_POINTS, Film, plan
 from armdyn.browser.panel_pages import text_page, words_page
 from armdyn.browser.panels.panel import Curves, Panel
+from armdyn.browser.playback import FASTEST, GIVEN, MOST_POINTS, Film, plan
 from armdyn.trajectory.profiles import PROFILES
 
 

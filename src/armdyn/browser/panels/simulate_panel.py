@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.browser.films import Film, track
 from armdyn.browser.live_simulation import LAWS, RELEASED, LiveSimulation, Setting
 from armdyn.browser.panel_pages import error_page, phase_page, text_page, torque_page, words_page
 from armdyn.browser.panels.panel import Curves, Panel
+from armdyn.browser.playback import Film, track
 from armdyn.errors import ArmdynError
 from armdyn.typing import Array
 
