@@ -14,7 +14,7 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.files import regular_size
 from armdyn.formats.visuals import Visual, visuals
-from armdyn.kinematics.scene import GROUND, PALETTE, poses_of_links, scene
+from armdyn.kinematics.scene import GROUND, PALETTE, placed, poses_of_links, scene
 from armdyn.robot import Robot
 from armdyn.robot.limits import total_length
 from armdyn.robot.links import WORLD
@@ -264,12 +264,8 @@ def _tube(link: int, start: Array, end: Array, radius: float, color: Color) -> S
 def slides(robot: Robot, where: Array) -> Array:
     """(k, 2, 3) the travel of prismatic joints from their zero to where they are, in the world. where: `poses`."""
     moving = [segment for segment in scene(robot).segments if segment.first != segment.second]
-    ends = [[_placed(where, a, p), _placed(where, b, r)] for a, p, b, r in moving]
+    ends = [[placed(where, a, p), placed(where, b, r)] for a, p, b, r in moving]
     return np.array(ends, dtype=float).reshape(-1, 2, 3)
-
-
-def _placed(where: Array, link: int, point: Array) -> Array:
-    return point if link == GROUND else np.asarray(where[link, :3, :3] @ point + where[link, :3, 3])
 
 
 def _away(up: Array, where: Array) -> Array:

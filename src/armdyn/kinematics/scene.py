@@ -89,18 +89,19 @@ class Scene:
 
     def at(self, poses: Array) -> Skeleton:
         """The scene in the world. poses: (links, 4, 4) of the moving links, as `poses_of_links` gives them."""
-
-        def placed(link: int, vector: Array, w: float = 1.0) -> Array:
-            return vector if link == GROUND else np.asarray((poses[link] @ np.append(vector, w))[:3])
-
-        joints = [(j.kind, placed(j.link, j.point), placed(j.link, j.axis, 0.0)) for j in self.joints]
-        ends = [(placed(s.first, s.start), placed(s.second, s.end)) for s in self.segments]
+        joints = [(j.kind, placed(poses, j.link, j.point), placed(poses, j.link, j.axis, 0.0)) for j in self.joints]
+        ends = [(placed(poses, s.first, s.start), placed(poses, s.second, s.end)) for s in self.segments]
         link, tool = self.tool
         return Skeleton(
             joints,
             [(start, end) for start, end in ends if np.linalg.norm(end - start) > 0],
             tool if link == GROUND else poses[link] @ tool,
         )
+
+
+def placed(poses: Array, link: int, vector: Array, w: float = 1.0) -> Array:
+    """A point of a link in the world, or a direction if w is 0. poses: as in `Scene.at`. Returns (3,)."""
+    return vector if link == GROUND else np.asarray((poses[link] @ np.append(vector, w))[:3])
 
 
 def scene(robot: Robot) -> Scene:
