@@ -28,7 +28,7 @@ from armdyn.graph import Graph, Node, derivative
 from armdyn.kernels import build
 from armdyn.mechanics import christoffel
 from armdyn.robot import Robot
-from armdyn.robot.features import CLOSED, TRIGONOMETRIC, takes
+from armdyn.robot.features import TRIGONOMETRIC, takes
 from armdyn.robot.limits import joint_units, torque_limits
 from armdyn.tables import Column, Section
 from armdyn.typing import Array
@@ -78,7 +78,7 @@ class ProvenExtremes:
         return Section("Proven bounds", heads, texts, note)
 
 
-@takes(*CLOSED, "elastic", *TRIGONOMETRIC)
+@takes("loops", "elastic", *TRIGONOMETRIC)
 def proven_extremes(robot: Robot, *, points: int = 2_000_000) -> ProvenExtremes:
     """Bounds on M_jj, ||M||, ||C|| / ||qd||, ||g||, ||dg/dq||, k_a and the lowest resonance that hold everywhere.
 
