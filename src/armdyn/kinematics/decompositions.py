@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from armdyn.algebra import Mat3, Vec3, ops
+from armdyn.algebra import Mat3, Pose, Vec3, ops
 from armdyn.algebra.ops import Scalar
 from armdyn.kinematics.subproblems import (
+    ONE,
     Angle,
     Axis,
     Choice,
-    ONE,
     affine,
+    both,
     on_conic,
     scaled,
-    smaller,
     summed,
     to_direction,
     to_distance,
@@ -66,12 +66,14 @@ class Family:
     parallel: groups of axes (1 to 6) that are parallel.
     meeting:  groups of axes that pass through one point.
     solve:    the branches.
+    conic:    whether an angle is found where a conic meets a circle.
     """
 
     name: str
     parallel: tuple[tuple[int, ...], ...]
     meeting: tuple[tuple[int, ...], ...]
     solve: Solve
+    conic: bool = False
 
 
 # The wrist's centre by the first three joints -------------------------------------------------------------------------
@@ -84,7 +86,7 @@ def _each(choices: list[Choice], *known: Scalar) -> Iterator[tuple[Angle, Scalar
     """The choices, each with its condition joined with those of the angles chosen before."""
     for angle, exists in choices:
         for condition in known:
-            exists = smaller(condition, exists)
+            exists = both(condition, exists)
         yield angle, exists
 
 
@@ -130,9 +132,7 @@ def one_meets_two(
     one, two, three = axes
     center, reach = one.p - three.p, wanted - one.p
     up = three.h.dot(point - three.p - center)
-    for q3, third in _each(
-        to_distance(three, point - three.p, center, reach.dot(reach) - up * up, held[2], size)
-    ):
+    for q3, third in _each(to_distance(three, point - three.p, center, reach.dot(reach) - up * up, held[2], size)):
         end = three.moved(q3, point) - one.p
         for q2, exists in _each(to_height(two, one.h, end, one.h.dot(reach), held[1], size), third):
             yield Branch((turn(one, two.turned(q2, end), reach, held[0], size), q2, q3), exists)
@@ -159,7 +159,7 @@ def three_skew(
     one, two, three = axes
     reach, offset, lever = wanted - one.p, two.p - one.p, point - three.p
     arm = three.p - two.p  # end - two.p = arm + e^3 lever
-    # The image x of (end - two.p) across axis 2 has x . h1 = height and x . offset = half, both affine in (cos, sin) q3.
+    # The image x of (end - two.p) across axis 2 has x . h1 = height and x . offset = half, both affine in q3.
     along = affine(three, two.h, lever, two.h.dot(arm))
     square = affine(three, arm * 2, lever, lever.dot(lever) + arm.dot(arm))
     height = summed((one.h.dot(reach) - one.h.dot(offset), 0, 0), scaled(along, -one.h.dot(two.h)))
@@ -169,7 +169,13 @@ def three_skew(
     gg, gk, kk = g.dot(g), g.dot(k), k.dot(k)
     gram = gg * kk - gk * gk
     # |x|^2 = (kk height^2 - 2 gk height half + gg half^2) / gram = square - along^2
-    conic = [(kk, height, height), (-2 * gk, height, half), (gg, half, half), (gram, along, along), (-gram, square, ONE)]
+    conic = [
+        (kk, height, height),
+        (-2 * gk, height, half),
+        (gg, half, half),
+        (gram, along, along),
+        (-gram, square, ONE),
+    ]
     for q3, exists in _each(on_conic(conic)):
         end = three.moved(q3, point)
         u = two.across(end - two.p)
@@ -286,9 +292,79 @@ FAMILIES = (
     Family("spherical wrist, axes 1 and 2 parallel", ((1, 2),), _WRIST, wrist(one_parallel_two)),
     Family("spherical wrist, axes 1 and 2 meet", (), ((1, 2), *_WRIST), wrist(one_meets_two)),
     Family("spherical wrist, axes 2 and 3 meet", (), ((2, 3), *_WRIST), wrist(two_meets_three)),
-    Family("spherical wrist", (), _WRIST, wrist(three_skew)),
+    Family("spherical wrist", (), _WRIST, wrist(three_skew), conic=True),
     Family("axes 2, 3, 4 parallel, 5 and 6 meet", ((2, 3, 4),), ((5, 6),), middle_parallel),
     Family("axes 1, 2, 3 parallel, 5 and 6 meet", ((1, 2, 3),), ((5, 6),), first_parallel),
-    Family("axes 2, 3, 4 parallel", ((2, 3, 4),), (), middle_parallel_skew),
+    Family("axes 2, 3, 4 parallel", ((2, 3, 4),), (), middle_parallel_skew, conic=True),
 )
 """In the order in which they are tried: those with fewer operations first. Each also holds for the mirrored arm."""
+
+
+POSITIONS: dict[str, Position] = {
+    "2 and 3 parallel": two_parallel_three,
+    "1 and 2 parallel": one_parallel_two,
+    "1 and 2 meeting": one_meets_two,
+    "2 and 3 meeting": two_meets_three,
+    "skew": three_skew,
+}
+"""Three axes that put a point somewhere: the same as those below a wrist, and in the same order."""
+
+
+# Arms of fewer directions ---------------------------------------------------------------------------------------------
+
+
+def planar_arm(
+    arm: Chain,
+    revolute: Sequence[bool],
+    X: Pose | None,
+    point: Vec3,
+    end: Vec3,
+    held: Sequence[Angle | Scalar],
+    tolerance: float,
+) -> Iterator[Branch]:
+    """All axes parallel: two angles from the triangle, a third from the rotation, a height for the last slide.
+
+    X: the motion; None if the rotation is not asked for. point, end: of the tool at q = 0 and where it is wanted.
+    """
+    turning = [k for k, is_revolute in enumerate(revolute) if is_revolute]
+    sliding = [k for k, is_revolute in enumerate(revolute) if not is_revolute]
+    one, two, *more = (arm.axes[k] for k in turning)
+    rise = one.h.dot(end - point)
+    exists: Scalar = 1
+    if X is not None:
+        tilt = X.R @ one.h - one.h
+        exists = tolerance * tolerance - tilt.dot(tilt)
+        total = turn_of(one, arm.across[turning[0]], X.R @ arm.across[turning[0]])
+    slides = {k: held[k] for k in sliding}
+    for k in sliding[:-1]:  # more slides than needed stay where they are
+        rise = rise - one.h.dot(arm.axes[k].h) * held[k]
+    if sliding:
+        slides[sliding[-1]] = ops.sign(one.h.dot(arm.axes[sliding[-1]].h)) * rise
+    else:
+        exists = both(exists, tolerance * tolerance - rise * rise)
+    if more and X is not None:
+        point, end = more[0].p, X.apply(more[0].p)
+    kept = (held[turning[0]], held[turning[0]], held[turning[1]])
+    for (_, q1, q2), found in _planar_pair(one, two, kept[0], exists, point, end, kept, arm.size):
+        angles = {**slides, turning[0]: q1, turning[1]: q2}
+        if more:
+            angles[turning[2]] = _along(more[0], one, total.plus(-q1).plus(-_along(two, one, q2)))
+        elif X is not None:
+            rest = total.plus(-q1).plus(-_along(two, one, q2))
+            off = rest.sin * rest.sin + (rest.cos - 1) * (rest.cos - 1)
+            found = both(found, tolerance * tolerance - off)
+        yield Branch(tuple(angles[k] for k in range(len(revolute))), found)
+
+
+def prismatic_arm(
+    inverse: Sequence[Vec3], directions: Sequence[Vec3], R: Mat3 | None, shift: Vec3, tolerance: float
+) -> Iterator[Branch]:
+    """Slides alone: a linear equation, which the pose must satisfy."""
+    q = tuple(row.dot(shift) for row in inverse)
+    rest = shift
+    for direction, x in zip(directions, q, strict=True):
+        rest = rest - direction * x
+    off = rest.dot(rest)
+    if R is not None:
+        off = off + ops.total((R.rows[i][j] - (i == j)) * (R.rows[i][j] - (i == j)) for i in range(3) for j in range(3))
+    yield Branch(q, tolerance * tolerance - off)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise, product
 
 import numpy as np
 
-from armdyn.kinematics.decompositions import FAMILIES, Family
+from armdyn.kinematics.decompositions import FAMILIES, POSITIONS, Family
 from armdyn.typing import Array
 
 NEARLY = 1e-5
@@ -46,6 +46,16 @@ class Match:
     off: float
 
 
+def recognised_position(lines: Lines) -> tuple[str, Lines, float] | None:
+    """Return how the first three axes put a point somewhere, with the axes as that says."""
+    for name, family in zip(POSITIONS, FAMILIES, strict=False):
+        groups = tuple(group for group in family.meeting if max(group) <= 3)
+        snapped = _snapped(lines, replace(family, meeting=groups))
+        if snapped is not None:
+            return name, *snapped
+    return None
+
+
 def recognised(lines: Lines) -> Match | None:
     """Return the family of six revolute axes, None if there is none."""
     for family in FAMILIES:
@@ -59,7 +69,8 @@ def recognised(lines: Lines) -> Match | None:
 
 def _snapped(lines: Lines, family: Family) -> tuple[Lines, float] | None:
     """The axes as the family says, and how far they were from it; None if they are another family's."""
-    h, p, off = lines.h.copy(), lines.p.copy(), 0.0
+    h, off = lines.h.copy(), 0.0
+    p = lines.p - h * (h * lines.p).sum(axis=1, keepdims=True)  # nearest to the origin: more zeros
     for group in family.parallel:
         index = [k - 1 for k in group]
         signs = np.sign(h[index] @ h[index[0]])
@@ -72,7 +83,7 @@ def _snapped(lines: Lines, family: Family) -> tuple[Lines, float] | None:
         h[index] = signs[:, None] * (h[index[0]] if exact else mean)
     for group in family.meeting:
         index = [k - 1 for k in group]
-        if any(_parallel(h[a], h[b]) for a, b in zip(index, index[1:], strict=False)):
+        if any(_parallel(h[a], h[b]) for a, b in pairwise(index)):
             return None
         across = np.eye(3) - h[index, :, None] * h[index, None, :]
         point = np.linalg.lstsq(across.reshape(-1, 3), (across @ p[index, :, None]).reshape(-1), rcond=None)[0]
@@ -91,10 +102,11 @@ def _parallel(a: Array, b: Array) -> bool:
 
 def _solvable(lines: Lines, family: Family) -> bool:
     """Whether every joint moves what its angle is found from: no two neighbouring axes are the same line, and axes next
-    to a parallel or meeting group are not part of it."""
+    to a parallel or meeting group are not part of it.
+    """
     h, p = lines.h, lines.p
     groups = [{k - 1 for k in group} for group in family.parallel]
-    for a, b in combinations(range(6), 2):
+    for a, b in combinations(range(len(h)), 2):
         apart = np.linalg.norm(np.cross(h[a], p[b] - p[a])) / lines.size
         if b == a + 1 and _parallel(h[a], h[b]) and apart < NEARLY:
             return False
@@ -102,7 +114,7 @@ def _solvable(lines: Lines, family: Family) -> bool:
         first, last = min(group), max(group)
         if first > 0 and _parallel(h[first - 1], h[first]):
             return False
-        if last < 5 and _parallel(h[last + 1], h[last]):
+        if last + 1 < len(h) and _parallel(h[last + 1], h[last]):
             return False
     return not any(_parallel(h[k], h[k + 1]) for k in (3, 4) if family.meeting and 6 in family.meeting[-1])
 
@@ -112,3 +124,40 @@ def lines_of(h: Sequence[Array], p: Sequence[Array]) -> Lines:
     points = np.array(p, dtype=float)
     size = float(np.abs(np.diff(points, axis=0)).sum()) or 1.0
     return Lines(np.array(h, dtype=float), points, size)
+
+
+def completed(lines: Lines) -> tuple[Match, tuple[int, ...]] | None:
+    """Return the family of fewer than six revolute axes with virtual ones added, and the places of the real axes.
+
+    Virtual axes are tried before, between and behind the real ones: through points of these, parallel to them or
+    across them. The family with the fewest operations is taken.
+    """
+    best: tuple[int, Match, tuple[int, ...]] | None = None
+    count = len(lines.h)
+    for real in combinations(range(6), count):
+        for h, p in _completions(lines, real, 6 - count):
+            match = recognised(Lines(h, p, lines.size))
+            if match is not None:
+                rank = FAMILIES.index(match.family)
+                if best is None or rank < best[0]:
+                    best = rank, match, real
+    return None if best is None else best[1:]
+
+
+def _completions(lines: Lines, real: tuple[int, ...], missing: int) -> Iterator[tuple[Array, Array]]:
+    h, p = np.zeros((6, 3)), np.zeros((6, 3))
+    h[list(real)], p[list(real)] = lines.h, lines.p
+    virtual = [k for k in range(6) if k not in real]
+    for choice in product(range(len(_virtual_axes(lines))), repeat=missing):
+        for k, number in zip(virtual, choice, strict=True):
+            h[k], p[k] = _virtual_axes(lines)[number]
+        yield h.copy(), p.copy()
+
+
+def _virtual_axes(lines: Lines) -> list[tuple[Array, Array]]:
+    made = []
+    for h, p in zip(lines.h, lines.p, strict=True):
+        across = np.cross(h, np.eye(3)[np.argmin(np.abs(h))])
+        across /= np.linalg.norm(across)
+        made += [(across, p), (np.cross(h, across), p), (h, p + lines.size * across)]
+    return made

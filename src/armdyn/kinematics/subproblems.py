@@ -53,7 +53,8 @@ class Axis:
     def turned(self, angle: Angle, v: Vec3) -> Vec3:
         """Return a direction, rotated (Rodrigues)."""
         along = self.h * self.h.dot(v)
-        return along + (v - along) * angle.cos + self.h.cross(v) * angle.sin
+        turned: Vec3 = along + (v - along) * angle.cos + self.h.cross(v) * angle.sin
+        return turned
 
     def moved(self, angle: Angle, x: Vec3) -> Vec3:
         """Return a point, rotated about the axis."""
@@ -61,7 +62,8 @@ class Axis:
 
     def across(self, v: Vec3) -> Vec3:
         """Return the part of a vector perpendicular to the axis."""
-        return v - self.h * self.h.dot(v)
+        rest: Vec3 = v - self.h * self.h.dot(v)
+        return rest
 
     def reversed(self) -> Axis:
         """Return the axis with its direction turned round."""
@@ -73,9 +75,9 @@ def select(condition: Scalar, a: Angle, b: Angle) -> Angle:
     return Angle(ops.select(condition, a.cos, b.cos), ops.select(condition, a.sin, b.sin))
 
 
-def smaller(a: Scalar, b: Scalar) -> Scalar:
-    """Return the smaller of two conditions: negative if one of them is."""
-    return ops.select(a - b, b, a)
+def both(a: Scalar, b: Scalar) -> Scalar:
+    """Return a condition that is negative if one of two is."""
+    return ops.select(a, b, a)
 
 
 def turn(axis: Axis, start: Vec3, end: Vec3, held: Angle, size: Scalar = 1) -> Angle:
@@ -200,7 +202,7 @@ def on_conic(products: list[tuple[Scalar, Affine, Affine]]) -> list[Choice]:
             angle = choice.angle
             for _ in range(NEWTON_STEPS):
                 angle = _improved(Q, angle)
-            choices.append(Choice(angle, smaller(_close(Q, angle), real)))
+            choices.append(Choice(angle, both(_close(Q, angle), real)))
     return choices
 
 
@@ -288,5 +290,3 @@ def _lines(D: list[list[Scalar]]) -> tuple[list[Affine], Scalar]:
                 column = tuple(ops.select(larger, M[k][j], column[k]) for k in range(3))
                 most = ops.select(larger, abs_(M[i][j]), most)
     return [row, column], largest + REACH
-
-
