@@ -29,6 +29,7 @@ from armdyn.cli.fix import fix
 from armdyn.cli.formulations import formulations
 from armdyn.cli.identifiable import identifiable
 from armdyn.cli.identify import identify
+from armdyn.cli.judge import judge
 from armdyn.cli.parse import OptionError
 from armdyn.cli.payload import payload
 from armdyn.cli.plan import plan
@@ -63,7 +64,7 @@ app = typer.Typer(
 )
 VERBS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Model": (robots, show, check, fix, explain),
-    "Equations": (derive, compare, certify, prune, formulations),
+    "Equations": (derive, judge, compare, certify, prune, formulations),
     "Motion": (evaluate, plan, simulate, analyse, sweep),
     "Data": (identifiable, excite, identify, payload, stiffness),
     "Results": (study, studio, share, export, reproduce, bench, cite),
@@ -85,6 +86,7 @@ EXAMPLES = {
     "formulations": "",
     "identifiable": "panda motion.csv",
     "identify": "my_robot.toml log.csv --out identified.toml --report fit.html",
+    "judge": "planar2r homework.tex --report judged.html",
     "payload": "my_robot.toml empty.csv loaded.csv --out loaded.toml",
     "plan": "scara5 --from 0,0,0,0,0 --to 0.1,1,0.5,-0.3,0.1 --out plan.csv",
     "prune": "puma560 --tolerance 1% --out reduced.py",
