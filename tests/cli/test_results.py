@@ -43,7 +43,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "robots": (),
     "share": ("planar2r",),
     "show": ("scara5", "--dh", "modified"),
-    "simulate": ("planar2r", "--law", "pid", "--duration", "0.1"),
+    "simulate": ("planar2r", "--law", "pid", "--set", "reference.duration=0.1"),
     "study": ("pendulum",),
     "sweep": ("planar2r", "--vary", "payload=0,1"),
 }

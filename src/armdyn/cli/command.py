@@ -53,7 +53,8 @@ UsageError: type[Any] = typer.BadParameter.__mro__[1]
 app = typer.Typer(
     name="armdyn",
     help="Dynamics of robot manipulators: equations, fast code, motion, control and identification.",
-    epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf, .xml (MJCF). "
+    epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf, .xml (MJCF); changes may follow, "
+    "as in panda,lock=panda_joint7=30deg. "
     "Start with: armdyn study scara5\n\n"
     "Exit status: 0 fine, 1 findings that you should act on, 2 an error in the input, 70 a defect of armdyn, "
     "130 stopped by Ctrl-C.",
@@ -91,7 +92,7 @@ EXAMPLES = {
     "reproduce": "khalil",
     "robots": "",
     "share": "panda --out panda.html",
-    "show": "panda --load lock=panda_joint7=30deg,without=friction",
+    "show": "panda,lock=panda_joint7=30deg,without=friction",
     "simulate": "scara5 --reference plan.csv --set law.kp=200 --plot run.png",
     "stiffness": "my_robot.toml log.csv --out identified.toml",
     "studio": "panda",

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from armdyn.errors import ArmdynError
-from armdyn.graph import Graph, Operations
+from armdyn.graph import Graph, Operations, without_arctangents
 from armdyn.graph.structure import leaves
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit
@@ -106,6 +106,8 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     ('(2)->(2)', [[0.0, 1.0], [0.959, 2.5]])
     """
     start = time.perf_counter()
+    if jit.available():
+        graph = without_arctangents(graph)
     ports = ports_of(graph)
     operations = graph.operations
     if operations.total > LARGEST:

@@ -1,7 +1,6 @@
 """Batches of looped kernels: the inner loop of a generalised ufunc around `@block`.
 
-Samples come in blocks of as many as a register has lanes, or several such blocks in turns; what is beyond the last
-sample repeats it.
+Samples come in blocks of as many as a register has lanes; what is beyond the last sample repeats it.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from armdyn.kernels.looped.writer import LoopWriter
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import FETCHED, LINE, Order, Target, fetched, ordered
 
-Steps = tuple[str, str, str]
-
 
 def batch_loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
     """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`; side_by_side: samples of a vector."""
@@ -24,27 +21,19 @@ def batch_loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
     w.label("entry")
     batch = _Batch(w, recipe, ports)
     size = w.fixed("batch_bytes")
-    memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(w.times(size, recipe.abreast), 64)}, i64 1)")
+    memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(size, 64)}, i64 1)")
     address = w.put(f"ptrtoint ptr {memory} to i64")
     scratch = w.offset(memory, w.put(f"and i64 {w.put(f'sub i64 0, {address}')}, 63"))
-    layouts = abreast(w, recipe, side_by_side, scratch)
-    together = side_by_side * recipe.abreast
-    blocks = w.put(f"sdiv i64 {w.plus(batch.samples, together - 1)}, {together}")
+    layout = Layout(w, recipe, side_by_side, scratch, side_by_side)
+    blocks = w.put(f"sdiv i64 {w.plus(batch.samples, side_by_side - 1)}, {side_by_side}")
     with w.counting("block", blocks) as block:
-        starts = [w.plus(w.times(block, together), side_by_side * k) for k in range(recipe.abreast)]
-        parts = [batch.part(start, side_by_side) for start in starts]
-        for k, (layout, part) in enumerate(zip(layouts, parts, strict=True)):
-            batch.bring(layout, part)
-            batch.fetch(part, str(k), together)
+        part = batch.part(w.times(block, side_by_side), side_by_side)
+        batch.bring(layout, part)
+        batch.fetch(part, side_by_side)
         w.do(f"call void @block(ptr {scratch})")
-        for layout, part in zip(layouts, parts, strict=True):
-            batch.put_vectors(layout, part)
-        if recipe.ending:
-            batch.put_ending(layouts[0], parts[0])
-        if recipe.grid:
-            batch.put_grid(layouts[0], parts[0])
+        batch.put_vectors(layout, part)
         if recipe.matrices:
-            batch.put_matrices(layouts[0], parts[0])
+            batch.put_matrices(layout, part)
     ordered(w, batch.nontemporal)
     w.do(f"call void @PyMem_RawFree(ptr {memory})")
     w.do("ret void")
@@ -89,13 +78,12 @@ class _Batch:
         self.large = w.put(f"icmp sgt i64 {w.times(w.times(n, self.samples), 8)}, {FETCHED}")
 
     def part(self, start: str, most: int) -> _Part:
-        """So many samples from there on, or those that are left, or the last."""
+        """So many samples from there on, or those that are left."""
         w = self.w
-        first = w.put(f"call i64 @llvm.smin.i64(i64 {start}, i64 {w.plus(self.samples, -1)})")
-        left = w.put(f"sub i64 {self.samples}, {first}")
+        left = w.put(f"sub i64 {self.samples}, {start}")
         taken = w.put(f"call i64 @llvm.smin.i64(i64 {left}, i64 {most})")
-        here = [w.offset(array, w.times(first, step)) for array, step in zip(self.args, self.steps, strict=True)]
-        return _Part(first, taken, here)
+        here = [w.offset(array, w.times(start, step)) for array, step in zip(self.args, self.steps, strict=True)]
+        return _Part(start, taken, here)
 
     def bring(self, layout: Layout, part: _Part) -> None:
         """Inputs, samples side by side."""
@@ -110,47 +98,20 @@ class _Batch:
             size = w.plus(layout.n, -skipped)
             w.do(f"call void @gather(ptr {rows}, ptr {given}, {steps}, i64 {size}, i64 {part.taken})")
 
-    def fetch(self, part: _Part, name: str, together: int) -> None:
+    def fetch(self, part: _Part, together: int) -> None:
         """Lines of results, before they are computed, and of arguments of the next block."""
         w = self.w
         lines = w.put(f"udiv i64 {w.times(part.taken, self.n)}, {LINE * LINE}")
         for i in range(self.inputs + self.recipe.outputs):
             written = i >= self.inputs
             target = part.here[i] if written else w.offset(part.here[i], w.times(self.steps[i], together))
-            with w.when(self.large, f"large{i}.{name}"), w.counting(f"ahead{i}.{name}", lines) as k:
+            with w.when(self.large, f"large{i}"), w.counting(f"ahead{i}", lines) as k:
                 fetched(w, w.offset(target, w.times(k, 8 * LINE * LINE)), 8 * LINE * LINE, written=written)
 
     def put_vectors(self, layout: Layout, part: _Part) -> None:
         for i, results in enumerate(layout.results[: self.recipe.outputs], self.inputs):
             sizes = f"i64 {self.steps[i]}, i64 {self.strides[i][0]}, i64 {self.n}, i64 {part.taken}"
             self.w.do(f"call void @scatter(ptr {part.here[i]}, ptr {results}, {sizes})")
-
-    def put_ending(self, layout: Layout, part: _Part) -> None:
-        assert self.recipe.ending is not None
-        rows, columns = ("1", "1", *map(str, self.recipe.ending.shape))[-2:]
-        down, along = ("0", "0", *self.strides[self.inputs])[-2:]
-        source = ("8", str(layout.step * int(columns)), str(layout.step))
-        copied(
-            self.w,
-            part.here[self.inputs],
-            layout.ending,
-            (self.steps[self.inputs], down, along),
-            source,
-            (part.taken, rows, columns),
-        )
-
-    def put_grid(self, layout: Layout, part: _Part) -> None:
-        rows, columns = grid_sizes(self.recipe, layout)
-        down, along = self.strides[self.inputs]
-        source = ("8", *grid_steps(self.recipe, layout.row, str(layout.step)))
-        copied(
-            self.w,
-            part.here[self.inputs],
-            layout.results[0],
-            (self.steps[self.inputs], down, along),
-            source,
-            (part.taken, rows, columns),
-        )
 
     def put_matrices(self, layout: Layout, part: _Part) -> None:
         """Sample by sample."""
@@ -168,28 +129,6 @@ class _Batch:
             ending = w.put(f"icmp eq i64 {w.plus(number, 1)}, {self.samples}")
             order = Order(self.nontemporal, after, w.put(f"or i1 {ending}, {w.put(f'xor i1 {self.dense}, true')}"))
             products(w, self.recipe, layout, where, w.times(sample, 8), layout.step, targets, order)
-
-
-def abreast(w: LoopWriter, recipe: Recipe, samples: int, scratch: str) -> list[Layout]:
-    """Memory for each of the vectors of samples that are computed in turns."""
-    assert recipe.abreast == 1 or not (recipe.matrices or recipe.ending or recipe.grid), "vectors of results alone"
-    size = w.fixed("batch_bytes")
-    return [Layout(w, recipe, samples, w.offset(scratch, w.times(size, k)), samples) for k in range(recipe.abreast)]
-
-
-def grid_sizes(recipe: Recipe, layout: Layout) -> tuple[str, str]:
-    sizes = str(len(recipe.results)), layout.n
-    return sizes if recipe.grid == "rows" else sizes[::-1]
-
-
-def grid_steps(recipe: Recipe, result: str, joint: str) -> tuple[str, str]:
-    """Distances in memory of rows and of columns, from those of results and of joints."""
-    return (result, joint) if recipe.grid == "rows" else (joint, result)
-
-
-def copied(w: LoopWriter, target: str, source: str, to: Steps, of: Steps, sizes: Steps) -> None:
-    """A copy of an array of three axes."""
-    w.do(f"call void @copy(ptr {target}, ptr {source}, {', '.join(f'i64 {x}' for x in (*to, *of, *sizes))})")
 
 
 def products(
