@@ -50,11 +50,13 @@ def export(
     ] = False,
     law: Annotated[
         str | None,
-        typer.Option(metavar="LAW", help="A control law by name, or the experiment of a .toml file, as a controller."),
+        typer.Option(metavar="NAME", help="A control law by name, or the experiment of a .toml file, as a controller."),
     ] = None,
     period: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Control period, as in 1ms (default: that of the experiment, or 1 ms)."),
+        typer.Option(
+            metavar="S", help="Control period, as in 0.001 or 1ms (default: that of the experiment, or 1 ms)."
+        ),
     ] = None,
     tunable: Annotated[
         str | None,

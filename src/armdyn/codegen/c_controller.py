@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from armdyn.codegen.functions import PARAMETERS, Function, Model
-from armdyn.codegen.naming import INDENT_OF_C as INDENT
 from armdyn.codegen.reference_vectors import STATES
 from armdyn.graph.structure import Port
 
+INDENT = "    "
 OWN = ("time", "memory", PARAMETERS)
 """Arguments of `control` that the structure holds."""
 PERIODS = 4 * STATES

@@ -17,7 +17,6 @@ from armdyn.codegen.c_loops import LoopWriter, needs_sign
 from armdyn.codegen.functions import PARAMETERS, Function, Model, Real, Vectors
 from armdyn.codegen.labels import LEGEND
 from armdyn.codegen.naming import C_WORDS, c_comment, identifier
-from armdyn.codegen.naming import INDENT_OF_C as INDENT
 from armdyn.codegen.reference_vectors import AT_DEFAULTS, STATES, TOLERANCE, TOLERANCE_OF_FLOATS, vectors
 from armdyn.graph import Operations
 from armdyn.graph.expression_writer import Dialect, Writer, folded
@@ -28,6 +27,7 @@ from armdyn.robot.features import sentence
 from armdyn.robot.limits import UNITS
 
 WIDTH = 100
+INDENT = "    "
 
 
 class C(Dialect):

@@ -15,7 +15,6 @@ from armdyn.markup import safe_text
 
 LONGEST_NAME = 40
 
-INDENT_OF_C = "    "
 C_WORDS = frozenset(
     """auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
