@@ -15,7 +15,7 @@ import pytest
 from typer.main import get_command
 
 import armdyn
-from armdyn.cli import app, command
+from armdyn.cli import application, command
 from support.command import Run, plain
 
 MOST_OPTIONS = 15
@@ -31,7 +31,7 @@ PROGRAM = (sys.executable, "-m", "armdyn")
 
 def options() -> dict[str, list[Any]]:
     """Verb -> its options, but for --help."""
-    verbs: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
+    verbs: dict[str, Any] = get_command(application()).commands  # type: ignore[attr-defined]
     return {
         name: [each for each in verb.params if each.param_type_name == "option" and each.name != "help"]
         for name, verb in verbs.items()
@@ -57,7 +57,7 @@ def test_every_verb_prints_json_and_changes_its_robot_in_one_way() -> None:
 @pytest.mark.parametrize("name", options())
 def test_help_ends_with_an_example_that_can_be_typed(name: str, run: Run) -> None:
     arguments = command.EXAMPLES[name].split()
-    get_command(app).commands[name].make_context(name, arguments)  # type: ignore[attr-defined]
+    get_command(application()).commands[name].make_context(name, arguments)  # type: ignore[attr-defined]
     _, out, _ = run(name, "--help", columns=200)
     assert f"Example: armdyn {name} {command.EXAMPLES[name]}".strip() in " ".join(out.split())
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import armdyn
-from armdyn.cli.command import app
+from armdyn.cli import application
 from armdyn.errors import FeatureError
 from armdyn.report.pages.study_page import study
 from armdyn.robot.features import FEATURES, SUPPORT
@@ -96,7 +96,7 @@ def test_verbs_refuse_what_their_function_does_not_declare(
         robot = alone(feature).robot
         if not set(robot.features) <= declared and feature != "payload":  # files hold a payload as a body
             path = robot.save(tmp_path / f"{feature}.toml")
-            outcome = CliRunner().invoke(app, [name, str(path)])
+            outcome = CliRunner().invoke(application(), [name, str(path)])
             assert isinstance(outcome.exception, FeatureError), (feature, outcome.output)
             assert "ROBOT,without=" in str(outcome.exception)
 
