@@ -20,7 +20,7 @@ from armdyn import trajectory as trajectory
 from armdyn.analysis import analyse as analyse
 from armdyn.analysis import prune as prune
 from armdyn.browser import studio as studio
-from armdyn.codegen import export as export
+from armdyn.controllers import export as export
 from armdyn.control import Admittance as Admittance
 from armdyn.control import analyse_gains as analyse_gains
 from armdyn.control import ComputedTorque as ComputedTorque
