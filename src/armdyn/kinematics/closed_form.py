@@ -10,15 +10,24 @@ import numpy as np
 
 from armdyn.algebra import Mat3, Pose, Vec3, ops
 from armdyn.algebra.ops import Scalar
-from armdyn.kinematics.decompositions import POSITIONS, Branch, Chain, planar_arm, prismatic_arm
-from armdyn.kinematics.recognise import EXACT, Lines, Match, completed, lines_of, recognised, recognised_position
+from armdyn.kinematics.decompositions import POSITIONS, Branch, planar_arm, prismatic_arm
+from armdyn.kinematics.recognise import (
+    EXACT,
+    LITERAL,
+    Lines,
+    Match,
+    branches,
+    chain_of,
+    completed,
+    lines_of,
+    recognised,
+    recognised_position,
+    tidy,
+)
 from armdyn.kinematics.subproblems import Angle, Axis, both
 from armdyn.mechanics.kinematics import frame_pose, link_poses
 from armdyn.robot.robot import Robot
-from armdyn.typing import Array
 
-LITERAL = 1e-12
-"""How near to 0, 1 or -1 an entry of a direction or point counts as that number: rounding of right angles."""
 POSE_TOLERANCE = 1e-10
 """Error, m and rad, up to which an arm with fewer joints than the pose has components takes the pose."""
 
@@ -90,27 +99,6 @@ def _tidy_pose(pose: Pose) -> Pose:
     return Pose(Mat3([tuple(tidy(row)) for row in array[:3, :3]]), tidy(array[:3, 3]))
 
 
-def tidy(v: Array) -> Vec3:
-    """Return a vector of numbers, those near 0, 1 and -1 as the literals that fold."""
-    nearest = np.round(v)
-    literal = (np.abs(v - nearest) < LITERAL) & (np.abs(nearest) <= 1)
-    return Vec3(*(int(n) if is_literal else float(x) for x, n, is_literal in zip(v, nearest, literal, strict=True)))
-
-
-def _across(h: Array) -> Array:
-    """A unit vector perpendicular to h."""
-    v = np.eye(3)[np.argmin(np.abs(h))]
-    v = v - h * (h @ v)
-    unit: Array = v / np.linalg.norm(v)
-    return unit
-
-
-def chain_of(lines: Lines) -> Chain:
-    """Return axes as vectors of scalars."""
-    axes = tuple(Axis(tidy(h), tidy(p)) for h, p in zip(lines.h, lines.p, strict=True))
-    return Chain(axes, tuple(tidy(_across(h)) for h in lines.h), float(lines.size))
-
-
 @lru_cache(maxsize=64)
 def closed_form(robot: Robot, frame: str = "tool", rotation: bool = True) -> ClosedForm | None:
     """Return the closed form of an arm, or None if none is known here.
@@ -140,17 +128,6 @@ def closed_form(robot: Robot, frame: str = "tool", rotation: bool = True) -> Clo
 
 def _words(match: Match) -> str:
     return f"{match.family.name}, seen from the tool" if match.mirrored else match.family.name
-
-
-def branches(match: Match, X: Pose, held: Sequence[Angle]) -> Iterator[Branch]:
-    """Return the branches of six revolute axes."""
-    arm = chain_of(match.lines)
-    if not match.mirrored:
-        yield from match.family.solve(arm, X.R, X.p, held)
-        return
-    back = X.inverse()
-    for angles, exists in match.family.solve(arm.mirrored(), back.R, back.p, held[::-1]):
-        yield Branch(angles[::-1], exists)
 
 
 def _redundant(geometry: Geometry) -> ClosedForm | None:

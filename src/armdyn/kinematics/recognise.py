@@ -8,7 +8,9 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 
-from armdyn.kinematics.decompositions import FAMILIES, POSITIONS, Family
+from armdyn.algebra import Mat3, Pose, Vec3
+from armdyn.kinematics.decompositions import FAMILIES, POSITIONS, Branch, Chain, Family
+from armdyn.kinematics.subproblems import Angle, Axis
 from armdyn.typing import Array
 
 NEARLY = 1e-5
@@ -63,8 +65,76 @@ def recognised(lines: Lines) -> Match | None:
             snapped = _snapped(lines.mirrored() if mirrored else lines, family)
             if snapped is not None:
                 made, off = snapped
-                return Match(family, made.mirrored() if mirrored else made, mirrored, off)
+                match = Match(family, made.mirrored() if mirrored else made, mirrored, off)
+                if _solves(match):
+                    return match
     return None
+
+
+TRIALS = 16
+"""Configurations on which a family is tried before it is taken: an arm may have axes that lie as the family says and
+others that coincide, so that an angle moves nothing of what it is found from."""
+
+
+def _solves(match: Match) -> bool:
+    """Whether the closed form finds random configurations from the poses that they give."""
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (TRIALS, 6))
+    turns = [Angle(np.cos(x), np.sin(x)) for x in q.T]
+    arm = chain_of(match.lines)
+    columns = [*_UNITS, Vec3(0, 0, 0)]
+    for axis, angle in zip(reversed(arm.axes), reversed(turns), strict=True):
+        *ends, origin = columns
+        columns = [*(axis.turned(angle, end) for end in ends), axis.moved(angle, origin)]
+    found = np.zeros(TRIALS, dtype=bool)
+    with np.errstate(all="ignore"):
+        for angles, exists in branches(match, Pose(Mat3.columns(*columns[:3]), columns[3]), turns):
+            near = [
+                np.abs(a.cos * b.sin - a.sin * b.cos) + np.abs(a.cos - b.cos)
+                for a, b in zip(angles, turns, strict=True)
+            ]
+            found |= (np.max(near, axis=0) < FOUND) & (np.broadcast_to(exists, TRIALS) >= 0)
+    return bool(found.all())
+
+
+FOUND = 1e-4
+"""Distance, rad, within which a configuration counts as found again: that of double solutions is 1e-8."""
+_UNITS = (Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1))
+
+
+def branches(match: Match, X: Pose, held: Sequence[Angle]) -> Iterator[Branch]:
+    """Return the branches of six revolute axes. X: the motion from q = 0. held: angles that free joints keep."""
+    arm = chain_of(match.lines)
+    if not match.mirrored:
+        yield from match.family.solve(arm, X.R, X.p, held)
+        return
+    back = X.inverse()
+    for angles, exists in match.family.solve(arm.mirrored(), back.R, back.p, held[::-1]):
+        yield Branch(angles[::-1], exists)
+
+
+LITERAL = 1e-12
+"""How near to 0, 1 or -1 an entry of a direction or point counts as that number: rounding of right angles."""
+
+
+def tidy(v: Array) -> Vec3:
+    """Return a vector of numbers, those near 0, 1 and -1 as the literals that fold."""
+    nearest = np.round(v)
+    literal = (np.abs(v - nearest) < LITERAL) & (np.abs(nearest) <= 1)
+    return Vec3(*(int(n) if is_literal else float(x) for x, n, is_literal in zip(v, nearest, literal, strict=True)))
+
+
+def chain_of(lines: Lines) -> Chain:
+    """Return axes as vectors of scalars."""
+    axes = tuple(Axis(tidy(h), tidy(p)) for h, p in zip(lines.h, lines.p, strict=True))
+    return Chain(axes, tuple(tidy(_across(h)) for h in lines.h), float(lines.size))
+
+
+def _across(h: Array) -> Array:
+    """A unit vector perpendicular to h."""
+    v = np.eye(3)[np.argmin(np.abs(h))]
+    v = v - h * (h @ v)
+    unit: Array = v / np.linalg.norm(v)
+    return unit
 
 
 def _snapped(lines: Lines, family: Family) -> tuple[Lines, float] | None:
@@ -92,31 +162,11 @@ def _snapped(lines: Lines, family: Family) -> tuple[Lines, float] | None:
         if off > NEARLY:
             return None
         p[index] = point
-    snapped = replace(lines, h=h, p=p)
-    return (snapped, off) if _solvable(snapped, family) else None
+    return replace(lines, h=h, p=p), off
 
 
 def _parallel(a: Array, b: Array) -> bool:
     return bool(np.linalg.norm(np.cross(a, b)) < NEARLY)
-
-
-def _solvable(lines: Lines, family: Family) -> bool:
-    """Whether every joint moves what its angle is found from: no two neighbouring axes are the same line, and axes next
-    to a parallel or meeting group are not part of it.
-    """
-    h, p = lines.h, lines.p
-    groups = [{k - 1 for k in group} for group in family.parallel]
-    for a, b in combinations(range(len(h)), 2):
-        apart = np.linalg.norm(np.cross(h[a], p[b] - p[a])) / lines.size
-        if b == a + 1 and _parallel(h[a], h[b]) and apart < NEARLY:
-            return False
-    for group in groups:
-        first, last = min(group), max(group)
-        if first > 0 and _parallel(h[first - 1], h[first]):
-            return False
-        if last + 1 < len(h) and _parallel(h[last + 1], h[last]):
-            return False
-    return not any(_parallel(h[k], h[k + 1]) for k in (3, 4) if family.meeting and 6 in family.meeting[-1])
 
 
 def lines_of(h: Sequence[Array], p: Sequence[Array]) -> Lines:
@@ -127,37 +177,38 @@ def lines_of(h: Sequence[Array], p: Sequence[Array]) -> Lines:
 
 
 def completed(lines: Lines) -> tuple[Match, tuple[int, ...]] | None:
-    """Return the family of fewer than six revolute axes with virtual ones added, and the places of the real axes.
+    """Return a family of four or five revolute axes with virtual ones added, and the places of the real axes.
 
-    Virtual axes are tried before, between and behind the real ones: through points of these, parallel to them or
-    across them. The family with the fewest operations is taken.
+    Virtual axes are tried behind, before and between the real ones, through points of their neighbours: across these
+    or parallel to them.
     """
-    best: tuple[int, Match, tuple[int, ...]] | None = None
     count = len(lines.h)
+    if count < FEWEST:
+        return None
     for real in combinations(range(6), count):
-        for h, p in _completions(lines, real, 6 - count):
-            match = recognised(Lines(h, p, lines.size))
+        h, p = np.zeros((6, 3)), np.zeros((6, 3))
+        h[list(real)], p[list(real)] = lines.h, lines.p
+        virtual = [k for k in range(6) if k not in real]
+        for choice in product(*(_virtual_axes(lines, real, k) for k in virtual)):
+            for k, (direction, point) in zip(virtual, choice, strict=True):
+                h[k], p[k] = direction, point
+            match = recognised(Lines(h.copy(), p.copy(), lines.size))
             if match is not None:
-                rank = FAMILIES.index(match.family)
-                if best is None or rank < best[0]:
-                    best = rank, match, real
-    return None if best is None else best[1:]
+                return match, real
+    return None
 
 
-def _completions(lines: Lines, real: tuple[int, ...], missing: int) -> Iterator[tuple[Array, Array]]:
-    h, p = np.zeros((6, 3)), np.zeros((6, 3))
-    h[list(real)], p[list(real)] = lines.h, lines.p
-    virtual = [k for k in range(6) if k not in real]
-    for choice in product(range(len(_virtual_axes(lines))), repeat=missing):
-        for k, number in zip(virtual, choice, strict=True):
-            h[k], p[k] = _virtual_axes(lines)[number]
-        yield h.copy(), p.copy()
+FEWEST = 4
+"""Real axes of an arm that is completed: with three of them, whole poses are reached by chance only."""
 
 
-def _virtual_axes(lines: Lines) -> list[tuple[Array, Array]]:
+def _virtual_axes(lines: Lines, real: tuple[int, ...], place: int) -> list[tuple[Array, Array]]:
+    """Axes for a place among six, by the nearest real axes before and behind it."""
+    before = [k for k, at in enumerate(real) if at < place][-1:]
+    behind = [k for k, at in enumerate(real) if at > place][:1]
     made = []
-    for h, p in zip(lines.h, lines.p, strict=True):
-        across = np.cross(h, np.eye(3)[np.argmin(np.abs(h))])
-        across /= np.linalg.norm(across)
+    for k in (*before, *behind):
+        h, p = lines.h[k], lines.p[k]
+        across = _across(h)
         made += [(across, p), (np.cross(h, across), p), (h, p + lines.size * across)]
     return made
