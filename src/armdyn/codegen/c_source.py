@@ -1,6 +1,7 @@
 """C99: a header, a source file, a test program with reference vectors, a CMake file, a note.
 
-The code has no heap, no globals, no state and needs `sin`, `cos` (and `sqrt`, `exp`, `fabs` where friction does) only.
+The code has no heap, no globals, no state and needs of the mathematical library `sin`, `cos`, and where they occur
+`sqrt`, `exp`, `fabs` and `atan2` only.
 """
 
 from __future__ import annotations

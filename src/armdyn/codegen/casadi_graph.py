@@ -43,6 +43,7 @@ def _functions(casadi: Any) -> dict[str, Any]:
         "cos": casadi.cos,
         "sqrt": casadi.sqrt,
         "exp": casadi.exp,
+        "atan2": casadi.atan2,
         "abs": casadi.fabs,
         "sign": casadi.sign,
         "select": lambda condition, yes, no: casadi.if_else(condition >= 0, yes, no),

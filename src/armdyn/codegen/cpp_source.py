@@ -68,6 +68,7 @@ def header(model: Model) -> str:
     lines += [
         "namespace detail {",
         "",
+        "using std::atan2;",
         "using std::cos;",
         "using std::exp;",
         "using std::fabs;",

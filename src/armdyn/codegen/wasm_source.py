@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -10,6 +11,7 @@ from armdyn.codegen import wasm_module
 from armdyn.codegen.c_source import comment, head, purpose_of_test, words
 from armdyn.codegen.functions import PARAMETERS, Function, Model
 from armdyn.codegen.reference_vectors import TOLERANCE, vectors
+from armdyn.graph import without_arctangents
 from armdyn.kernels.straight.sincos import PLAIN
 from armdyn.markup import safe_text
 
@@ -35,8 +37,13 @@ def codes(model: Model) -> list[wasm_module.Code]:
     """The functions, ready to be encoded."""
     return [
         wasm_module.Code(function.name, function.program(), function.inputs, function.outputs)
-        for function in model.functions
+        for function in map(_encodable, model.functions)
     ]
+
+
+def _encodable(function: Function) -> Function:
+    """The function with the operations that WebAssembly has."""
+    return replace(function, traced=lambda: without_arctangents(function.graph))
 
 
 def description(model: Model) -> dict[str, Any]:

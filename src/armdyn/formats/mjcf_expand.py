@@ -14,12 +14,19 @@ from armdyn.formats.text import read_text
 from armdyn.formats.xml_values import shown
 
 MOST_COPIES = 10_000
+TOP_MARKERS = ("package.xml", "LICENSE", "README.md", ".git")
+"""Any of these shows the top folder of a distributed model."""
+MOST_LEVELS = 3
+"""Folders above the model's that are searched for its top: deeper models are not distributed."""
 REFERENCES = ("joint", "jointinparent")
 """Attributes by which an actuator names what it acts on."""
 
 
 def included(document: Document, folder: Path | None) -> None:
-    """Replace each <include> by the content of its file, which must be in `folder` or below (None: no files)."""
+    """Replace each <include> by the content of its file, which must be in the model's folder tree.
+
+    folder: of the model (None: a text, which may include no files).
+    """
     seen: set[Path] = set()
 
     def fill(element: Element) -> None:
@@ -35,21 +42,27 @@ def included(document: Document, folder: Path | None) -> None:
 
 
 def include_path(document: Document, include: Element, folder: Path | None) -> Path:
-    """The file that an <include> or <model> names, in `folder` or below."""
+    """The file that an <include> or <model> names, in the model's folder tree."""
     where, name, tag = document.at(include), include.get("file", ""), local_name(include)
     if folder is None:
         raise FileError(f"<{tag}> of {shown(name)!r} in a text", where=where, advice="Load the file that holds it.")
-    top = folder.resolve()
     own = Path(document.files.get(include, document.name)).resolve().parent  # of the file that includes it
-    path = next((place / name for place in (own, top) if (place / name).is_file()), own / name).resolve()
-    if not name or not path.is_relative_to(top):
+    places = own, folder.resolve()
+    path = next((place / name for place in places if (place / name).is_file()), own / name).resolve()
+    if not name or not path.is_relative_to(_top(folder.resolve())):
         raise FileError(
             f"<{tag}> of {shown(name)!r}",
             where=where,
             expected="a file in the model's folder or below",
-            advice="Put the files into one folder.",
+            advice=f"Put the files into one folder, or mark the top of the model's folders by a file {TOP_MARKERS[0]}.",
         )
     return path
+
+
+def _top(folder: Path) -> Path:
+    """The top of the model's folder tree: the nearest folder, at or above its own, that has a marker; else its own."""
+    candidates = (folder, *list(folder.parents)[:MOST_LEVELS])
+    return next((each for each in candidates if any((each / name).exists() for name in TOP_MARKERS)), folder)
 
 
 def _content(document: Document, include: Element, folder: Path | None, seen: set[Path]) -> Element:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from armdyn.graph.angle import natural_key
-from armdyn.graph.node import ADD, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node, Number
+from armdyn.graph.node import ADD, ATAN2, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node, Number
 from armdyn.graph.structure import ordered
 
 LARGEST_DENOMINATOR = 12
@@ -44,7 +44,7 @@ class Dialect:
         return name
 
     def function(self, op: str, arguments: list[str]) -> str:
-        """One of sin, cos, sqrt, exp, sign, abs, select; the text must bind like a name."""
+        """One of sin, cos, sqrt, exp, sign, abs, atan2, select; the text must bind like a name."""
         return f"{op}({', '.join(arguments)})"
 
     def product(self, factors: list[str]) -> str:
@@ -68,6 +68,8 @@ class Python(Dialect):
     def function(self, op: str, arguments: list[str]) -> str:
         if op == SELECT:
             return f"np.where({arguments[0]} >= 0.0, {arguments[1]}, {arguments[2]})"
+        if op == ATAN2:
+            op = "arctan2"
         return f"np.{super().function(op, arguments)}"
 
 

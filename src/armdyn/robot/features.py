@@ -335,7 +335,7 @@ def _refusal(robot: Robot, what: str, name: str) -> FeatureError:
     return FeatureError(
         f"{what} does not take into account: {feature.words} ({listed(joints)})",
         where=f"robot {robot.name!r}",
-        advice=f'{where}To leave it out on purpose: robot.without("{name}"), in a shell --load without={name}.',
+        advice=f'{where}To leave it out on purpose: robot.without("{name}"), on the command line ROBOT,without={name}.',
         feature=name,
         joints=joints,
     )
