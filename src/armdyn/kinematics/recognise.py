@@ -169,7 +169,7 @@ def _parallel(a: Array, b: Array) -> bool:
     return bool(np.linalg.norm(np.cross(a, b)) < NEARLY)
 
 
-def lines_of(h: Sequence[Array], p: Sequence[Array]) -> Lines:
+def lines_of(h: Sequence[Array] | Array, p: Sequence[Array] | Array) -> Lines:
     """Return axes with their size."""
     points = np.array(p, dtype=float)
     size = float(np.abs(np.diff(points, axis=0)).sum()) or 1.0
