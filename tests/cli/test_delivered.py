@@ -151,7 +151,9 @@ class Delivery(NamedTuple):
 
 DELIVERIES = {
     "plan": Delivery(("planar2r", "--from", "0,0", "--to", "1,0.5"), "motion.csv", judge_plan),
-    "simulate": Delivery(("planar2r", "--law", "pd_gravity", "--duration", "0.3"), "run.csv", judge_simulate),
+    "simulate": Delivery(
+        ("planar2r", "--law", "pd_gravity", "--set", "reference.duration=0.3"), "run.csv", judge_simulate
+    ),
     "evaluate": Delivery(
         ("planar2r", "--at", "0.3,0.4", "--qd", "1,-2", "--qdd", "0.5,1"), "state.csv", judge_evaluate
     ),

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast, get_args
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast, get_args, get_type_hints
 
 import typer
 from typer.models import OptionInfo, ParameterInfo
@@ -25,11 +26,10 @@ from armdyn.cli.parse import (
     FigureSize,
     ForceOption,
     JsonOption,
-    LoadOption,
     OptionError,
     RobotArgument,
     check_extension,
-    load_options,
+    split_robot,
 )
 from armdyn.errors import FileError, unknown_name
 
@@ -82,9 +82,11 @@ def verb(
 
     The function has the verb's own options as arguments, calls one function of armdyn and returns its Result; a verb
     may also return a text, which is printed as it is. Two arguments are special: `robot: Robot` is the robot that was
-    named, loaded with --load; `progress: Progress` reports progress. Choices are arguments whose type is a StrEnum.
+    named, with the changes after its name; `progress: Progress` reports progress. Choices are arguments whose type is a
+    StrEnum.
 
-    Options added here: --load beside a robot; --json, which prints `result.record()`; --force where files are written;
+    Options added here: --json, which prints `result.record()`, if the command ends by itself; --force where files
+    are written;
     out:    --out, written with `result.save(path)`; or passed to the function, if it has an argument `out`
     plot:   --plot, written with `result.plot(path, size)`; see `figure`
     report: --report, written with `result.report(path)`
@@ -102,13 +104,12 @@ def verb(
         hints = _annotations(function)
         passed = [name for name in writes if name in signature.parameters]
         hints |= {name: each.annotation for name, each in writes.items()}
-        hints |= {"load": LoadOption} if loads else {}
-        hints |= {"json": JsonOption} | ({"force": ForceOption} if writes else {})
+        hints |= ({} if waits else {"json": JsonOption}) | ({"force": ForceOption} if writes else {})
         defaults = {name: each.default for name, each in signature.parameters.items()}
-        defaults |= dict.fromkeys((*writes, "load")) | {"json": False, "force": False}
+        defaults |= dict.fromkeys(writes) | {"json": False, "force": False}
 
         @wraps(function)
-        def run(*, json: bool, force: bool = False, load: list[str] | None = None, **options: Any) -> NoReturn:
+        def run(*, json: bool = False, force: bool = False, **options: Any) -> NoReturn:
             from armdyn.cli.console import working
             from armdyn.files import protecting_existing, require_free
 
@@ -117,7 +118,7 @@ def verb(
             with nullcontext() if force else protecting_existing():
                 require_free(path for path, _ in paths.values() if not os.path.isdir(path))
                 if loads:
-                    options["robot"] = load_robot(options["robot"], load)
+                    options["robot"] = load_robot(options["robot"])
                 with working(function.__name__) as say:
                     options |= {name: paths[name][0] for name in passed} | ({"progress": say} if reports else {})
                     result = function(**options)
@@ -145,7 +146,8 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     one, and what only type checkers need is not evaluated.
     """
     texts = {name: text for name, text in function.__annotations__.items() if name not in ("progress", "return")}
-    return {name: eval(text, function.__globals__, {"Robot": RobotArgument}) for name, text in texts.items()}
+    own = SimpleNamespace(__annotations__=texts)
+    return get_type_hints(own, function.__globals__, {"Robot": RobotArgument}, include_extras=True)
 
 
 def _paths(
@@ -210,8 +212,13 @@ def finish(result: Result | str, written: list[Any], *, json: bool = False) -> i
     return FINE if fine else FINDINGS
 
 
-def load_robot(name: str, options: list[str] | None = None) -> Robot:
-    """The robot of a name or file, changed by the option --load.
+def changed_robot(text: str) -> Robot | str:
+    """The robot if changes follow its name; else the text, for functions that read files themselves."""
+    return load_robot(text) if split_robot(text)[0] != text else text
+
+
+def load_robot(text: str) -> Robot:
+    """The robot of a name or file, with the changes after it.
 
     The first warning of `load` goes to stderr as one line, and so does what the model includes.
     """
@@ -219,7 +226,7 @@ def load_robot(name: str, options: list[str] | None = None) -> Robot:
 
     from armdyn.cli.console import console, first_warning, working
 
-    how = load_options(options)
+    name, how = split_robot(text)
     without = how.pop("without")
     with working("reading the robot"):
         from armdyn import load
@@ -234,7 +241,7 @@ def load_robot(name: str, options: list[str] | None = None) -> Robot:
 
 
 RESULTS = ("report", "plot", "size", "out", "dt", "json", "force")
-SHARED: Panels = {"Robot": ("load",), "Results": RESULTS}
+SHARED: Panels = {"Results": RESULTS}
 """Panels of the help that all verbs have, and their options; each panel is as wide as its own names."""
 
 
