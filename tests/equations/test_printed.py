@@ -128,7 +128,7 @@ def truc_counts() -> dict[str, int]:
 
 
 def siciliano_counts() -> dict[str, int]:
-    found = {}
+    found: dict[str, int] = {}
     robot = armdyn.load("planar2r")
     steps = armdyn.derive(robot, "gim_christoffel").steps()
     statements = printed("004", "7.3.2 Two-link Planar Arm", "Example 7.2\n", robot)

@@ -123,15 +123,12 @@ class _Link:
 
 def _axis(arm: Arm, i: int) -> Vec3:
     joint = arm.robot.movable[i]
-    before = joint.geometry.before(joint.kind)
-    return before.R.column(2)
+    return (arm.mounts[i] @ joint.geometry.before(joint.kind)).R.column(2)
 
 
 def _offset(arm: Arm, i: int) -> Vec3:
     """From the origin of frame i-1 to the point that the joint moves about: none in standard DH."""
-    if arm.standard:
-        return ZERO
-    return arm.local[i].p
+    return arm.mounts[i].p if arm.standard else arm.local[i].p
 
 
 def _seen(body: Any, frame: Any, own_axes: bool) -> tuple[Vec3, Mat3]:
