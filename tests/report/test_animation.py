@@ -22,7 +22,7 @@ from armdyn.simulation.experiment import Reference
 def pictures(path: Path) -> list[np.ndarray]:
     with Image.open(path) as film:
         frames = []
-        for k in range(film.n_frames):
+        for k in range(getattr(film, "n_frames", 1)):
             film.seek(k)
             frames.append(np.asarray(film.convert("RGB"), dtype=int))
     return frames
