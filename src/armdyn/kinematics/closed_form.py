@@ -185,7 +185,8 @@ def _completed(geometry: Geometry) -> ClosedForm | None:
 
 def position_form(geometry: Geometry) -> ClosedForm | None:
     """Three revolute axes that put a point somewhere, with any rotation."""
-    if len(geometry.revolute) != 3:
+    h = geometry.lines.h
+    if len(h) != 3 or np.abs(np.cross(h, h[0])).max() < LITERAL:  # in a plane, two would be enough
         return None
     found = recognised_position(geometry.lines)
     if found is None:

@@ -13,7 +13,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError, unknown_name
 from armdyn.kinematics.closed_form import ClosedForm, closed_form
 from armdyn.kinematics.compiled_frame import placer
-from armdyn.kinematics.inverse_kernels import EDGE, all_kernel, nearest_kernel
+from armdyn.kinematics.inverse_kernels import EDGE, all_kernel, nearest_kernel, pose_check
 from armdyn.kinematics.numeric_inverse import (
     Bounds,
     Cost,
@@ -22,6 +22,7 @@ from armdyn.kinematics.numeric_inverse import (
     descend,
     levenberg_marquardt,
     many_starts,
+    one_solution,
     search_bounds,
 )
 from armdyn.kinematics.rotations import EXACTLY_ORTHOGONAL, checked_pose, unorthogonality
@@ -137,12 +138,12 @@ def inverse_kinematics(
     Raises:     Unreachable, NotApplicable (no closed form), ShapeError.
     """
     robot = robot.robot if isinstance(robot, Dynamics) else robot
-    if method == "auto" and rows is None and secondary is None and type(pose) is np.ndarray and pose.shape == (4, 4):
-        solved = _one_call(robot, pose, q0, frame, limits)
-        if solved is not None:
-            return solved
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
+    if rows is None and secondary is None and type(pose) is np.ndarray and pose.shape[-2:] == (4, 4) and not continuous:
+        solved = _plain_call(robot, pose, q0, method, frame, limits, tolerance, seed, throw)
+        if solved is not None:
+            return solved
     T, batch, rotation, rounding = _targets(pose)
     chosen = row_indices(row_mask(rows, rotation))
     near = _start(robot, q0, batch, limits)
@@ -178,40 +179,82 @@ def inverse_kinematics(
     return result
 
 
-def _one_call(robot: Robot, pose: Array, q0: Any, frame: str, limits: bool) -> InverseKinematics | None:
-    """One pose by one kernel; None for whatever is not plain, or not reached, or not exact to rounding."""
-    kernel = _exact_kernel(robot, frame, limits)
-    if kernel is None:
+def _plain_call(
+    robot: Robot,
+    pose: Array,
+    q0: Any,
+    method: str,
+    frame: str,
+    limits: bool,
+    tolerance: float,
+    seed: int,
+    throw: bool,
+) -> InverseKinematics | None:
+    """What needs no preparation, in microseconds; None for whatever is not plain, not a pose or not reached."""
+    try:
+        start = _middle(robot, limits) if q0 is None else np.asarray(q0, dtype=float)
+        if start.shape[-1:] != (robot.n,):
+            return None
+        solve = _exact_kernel(robot, frame, limits) if method != "numeric" else None
+        if solve is not None:
+            q, found = solve(pose, start)
+            if pose.ndim == 2 and start.ndim == 1:
+                status, off = found.tolist()
+                if status == 0.0 and off < EXACTLY_ORTHOGONAL:
+                    return InverseKinematics(q, _REACHED, 0, "closed", off, (robot, frame, pose, WHOLE))
+                return None
+            states, off = found[..., 0], float(found[..., 1].max(initial=0.0))
+            if not off < EXACTLY_ORTHOGONAL or pose.ndim == 2 or (throw and states.any()):
+                return None
+            none = np.zeros(states.shape, dtype=int)
+            return InverseKinematics(q, _STATUS[states.astype(int)], none, "closed", off, (robot, frame, pose, WHOLE))
+        off = float(pose_check()(pose)[0]) if pose.ndim == 2 and start.ndim == 1 else 1.0
+    except (ArmdynError, TypeError, ValueError):
+        return None  # what is wrong is told by the way that checks everything
+    if not off < EXACTLY_ORTHOGONAL or not np.isfinite(start).all():
         return None
-    q, found = kernel(pose, _middle(robot, limits) if q0 is None else q0)
-    status, off = found.tolist()
-    if status == 0.0 and off < EXACTLY_ORTHOGONAL and q.shape == (robot.n,):
-        return InverseKinematics(q, _REACHED, 0, "closed", off, (robot, frame, pose, WHOLE))
+    sweep = _sweep(robot, frame, limits) if method != "numeric" else None
+    steps = 0
+    if method != "closed":
+        best, steps = one_solution(robot, frame, limits, pose, start, tolerance, seed, rounds=0 if sweep else 4)
+        if best is not None:
+            return InverseKinematics(best, _REACHED, steps, "numeric", off, (robot, frame, pose, WHOLE))
+    if sweep is not None:
+        q, found = sweep(pose, start)
+        k = found[:, 2].argmin()
+        if found[k, 0] == 0.0:
+            return InverseKinematics(q[k], _REACHED, steps, "closed", off, (robot, frame, pose, WHOLE))
     return None
 
 
 @lru_cache(maxsize=64)
 def _exact_kernel(robot: Robot, frame: str, limits: bool) -> Callable[..., Any] | None:
+    """(T, q0) -> (q, found) of an arm whose closed form is exact and gives all joints."""
     form = closed_form(robot, frame)
-    if form is None or not form.exact or form.known is not None:
+    exact = form is not None and form.exact and form.known is None
+    return nearest_kernel(robot, frame, True, limits).call if exact else None
+
+
+@lru_cache(maxsize=64)
+def _sweep(robot: Robot, frame: str, limits: bool) -> Callable[..., Any] | None:
+    """(T, q0) -> (q, found) for all values of the known joint of an arm with seven, whose closed form is exact."""
+    form = closed_form(robot, frame)
+    if form is None or not form.exact or form.known is None:
         return None
-    kernel = nearest_kernel(robot, frame, True, limits)
-
-    def call(pose: Array, q0: Any) -> Any:
-        try:
-            return kernel.call(pose, q0)
-        except (ArmdynError, TypeError, ValueError):
-            return _NOTHING  # what is wrong with q0 is told by the way that checks everything
-
-    return call
+    kernel, values = nearest_kernel(robot, frame, True, limits), swept_values(robot, limits, form.known)
+    return lambda T, q0: kernel(T, q0, values)
 
 
-_NOTHING = np.empty(0), np.array([2.0, 1.0])
+def swept_values(robot: Robot, limits: bool, known: int) -> Array:
+    """Values of the known joint, (SWEPT, 1), spread over its range."""
+    bounds = search_bounds(robot, limits)
+    return np.linspace(bounds.start_lower[known], bounds.start_upper[known], SWEPT)[:, None]
 
 
 @lru_cache(maxsize=64)
 def _middle(robot: Robot, limits: bool) -> Array:
-    return search_bounds(robot, limits).middle
+    middle: Array = search_bounds(robot, limits).middle
+    return middle
 
 
 @takes("elastic", *FRICTIONLESS)
@@ -306,14 +349,13 @@ def _by_formula(form: ClosedForm, problem: Problem, near: Array) -> tuple[Outcom
 
 def _swept(kernel: Any, known: int, problem: Problem, near: Array) -> tuple[Array, Array]:
     """The nearest of the solutions for values of the known joint, spread over its range; among them that of `near`."""
-    bounds = problem.bounds
-    values = np.linspace(bounds.start_lower[known], bounds.start_upper[known], SWEPT)
+    values = swept_values(problem.robot, problem.limits, known)
     count, n = near.shape
     q, found = np.empty((count, n)), np.empty((count, 3))
     block = max(1, 2000 // SWEPT)
     for first in range(0, count, block):  # in blocks that stay in the cache
         part = slice(first, first + block)
-        every, results = kernel(problem.T[part, None], near[part, None], values[:, None])
+        every, results = kernel(problem.T[part, None], near[part, None], values)
         best = results[..., 2].argmin(axis=1)
         rows = np.arange(len(best))
         q[part], found[part] = every[rows, best], results[rows, best]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -152,6 +152,12 @@ def nearest_kernel(robot: Robot, frame: str = "tool", rotation: bool = True, lim
     form = closed_form(robot, frame, rotation)
     assert form is not None
     return build(nearest_graph(robot, form, limits=limits), f"{robot.name}_nearest_inverse")
+
+
+@lru_cache(maxsize=1)
+def pose_check() -> Callable[..., Any]:
+    """Return the function T -> (how far T is from a pose,)."""
+    return build(trace(lambda T: [_off(T)], {"T": (4, 4)}), "pose_check").call
 
 
 # One step of the iteration --------------------------------------------------------------------------------------------

@@ -139,6 +139,40 @@ def levenberg_marquardt(problem: Problem, q: Array, most: int) -> Outcome:
     return Outcome(q, residual, iterations, residual <= problem.tolerance)
 
 
+def one_solution(
+    robot: Robot, frame: str, limits: bool, T: Array, q: Array, tolerance: float, seed: int, rounds: int
+) -> tuple[Array | None, int]:
+    """Return joint positions for one pose, or None, and the number of steps: the same steps with as little as possible
+    around them.
+
+    From q; then from random starts, as many at once as share a processor's lanes, in so many rounds.
+    """
+    step = step_of(robot, frame, tuple(range(6)), limits)
+    bounds = search_bounds(robot, limits)
+    at = np.minimum(np.maximum(q, bounds.lower), bounds.upper)
+    for k in range(STEPS_BEFORE_RESTART + 1):
+        following, off = step(at, T)
+        if off <= tolerance:
+            return at, k
+        at = following
+    for table in random_starts(robot, limits, seed)[:rounds]:
+        at = table
+        for k in range(STEPS_BEFORE_RESTART + 1):
+            following, off = step(at, T)
+            if off.min() <= tolerance:
+                reached = at[off <= tolerance]
+                return reached[np.abs(reached - q).max(axis=1).argmin()], STEPS_BEFORE_RESTART + k * STARTS_AT_ONCE
+            at = following
+    return None, STEPS_BEFORE_RESTART * (1 + rounds * STARTS_AT_ONCE)
+
+
+@lru_cache(maxsize=64)
+def random_starts(robot: Robot, limits: bool, seed: int) -> Array:
+    """Return random positions in the ranges of the joints, (rounds, STARTS_AT_ONCE, n)."""
+    bounds, shape = search_bounds(robot, limits), (8, STARTS_AT_ONCE, robot.n)
+    return np.random.default_rng(seed).uniform(bounds.start_lower, bounds.start_upper, shape)
+
+
 def many_starts(problem: Problem, first: Array, starts: int, seed: int) -> Outcome:
     """From `first` (k, n); where that fails, from random positions, up to `starts` in all."""
     best = levenberg_marquardt(problem, first, STEPS_BEFORE_RESTART if starts > 1 else 4 * STEPS_BEFORE_RESTART)

@@ -286,18 +286,16 @@ def takes(*names: str) -> Callable[[Declared], Declared]:
 
         @wraps(target)
         def gated(*arguments: Any, **named: Any) -> Any:
-            for place, name, annotation in models:
-                if place < len(arguments) or name in named:
-                    value = arguments[place] if place < len(arguments) else named[name]
-                    if value not in accepted:
-                        _require_model(value, annotation, what)
-            for argument in (*arguments, *named.values()):
-                if type(argument) in PLAIN or argument in accepted:
-                    continue
-                robot = _robot_of(argument)
-                if robot is not None:
-                    require(robot, what, SUPPORT[what])
-                    accepted.add(argument)
+            values = (*arguments, *named.values())
+            if any(type(value) not in PLAIN and value not in accepted for value in values):
+                for place, name, annotation in models:
+                    if place < len(arguments) or name in named:
+                        _require_model(arguments[place] if place < len(arguments) else named[name], annotation, what)
+                for value in values:
+                    robot = _robot_of(value)
+                    if robot is not None:
+                        require(robot, what, SUPPORT[what])
+                        accepted.add(value)
             return target(*arguments, **named)
 
         if isinstance(function, type):
