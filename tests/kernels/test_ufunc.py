@@ -271,3 +271,14 @@ def test_a_sequence_of_samples_is_computed_in_order() -> None:
         expected = kernel(expected, inputs[k, :2])
         np.testing.assert_array_equal(states[k + 1, :2], expected)
     assert np.isnan(states[1:, 2]).all()
+
+
+def test_masked_arrays_and_parts_of_threads_are_refused(kernel: Kernel) -> None:
+    """Masked entries would be computed with; half a thread would divide a batch into uneven parts."""
+    a = np.ones((4, N))
+    with pytest.raises(ArmdynError, match="masked array"):
+        kernel(np.ma.array(a, mask=a > 0), a)
+    with pytest.raises(ArmdynError, match="masked array"):
+        kernel(a[0], np.ma.array(a[0]))
+    with pytest.raises(ArmdynError, match="whole number"):
+        kernel(a, a, threads=1.5)  # type: ignore[call-arg, unused-ignore]

@@ -22,6 +22,8 @@ def general_call(name: str, ports: Ports, ufunc: Any) -> Callable[..., Any]:
     """A Python function that calls the ufunc, on several threads if asked, and explains what NumPy refuses."""
 
     def call(*arguments: Any, threads: int | None = None, **options: Any) -> Any:
+        if any(isinstance(each, np.ma.MaskedArray) for each in arguments):
+            raise ArmdynError("a masked array", where=name, expected="an array; fill or drop masked entries first")
         try:
             if "casting" not in options and not all(map(_doubles, _targets(ports, arguments, options))):
                 raise TypeError("results would lose digits")
@@ -120,8 +122,8 @@ def delivered(results: Sequence[Any], out: Any, where: str = "out") -> Any:
 
 def _threaded(ufunc: Any, ports: Ports, arguments: Sequence[Any], options: dict[str, Any], threads: int) -> Any:
     """The same call, its longest batch axis divided among threads (0: one per processor)."""
-    if threads < 0:
-        raise ArmdynError(f"threads={threads}", expected="a positive number, or 0 for one per processor")
+    if not isinstance(threads, int | np.integer) or threads < 0:
+        raise ArmdynError(f"threads={threads}", expected="a positive whole number, or 0 for one per processor")
     threads = threads or os.cpu_count() or 1
     inputs = len(ports.inputs)
     if len(arguments) != inputs or set(options) - {"out"}:
