@@ -49,7 +49,7 @@ class Loops:
 
 
 @dataclass(frozen=True)
-class Function:
+class ExportedFunction:
     """One quantity to be written: its row of the table, its graph, names for intermediates; or loops over links."""
 
     definition: Definition
@@ -122,7 +122,7 @@ class Model:
 
     robot: Robot
     prefix: str
-    functions: tuple[Function, ...]
+    functions: tuple[ExportedFunction, ...]
     parameters: tuple[Node, ...] = ()
     real: Real = "double"
 
@@ -197,7 +197,7 @@ def model(
         steps = looped[name]
         traced = partial(dynamics.graph, name) if steps else partial(graphs.__getitem__, name)
         steps = replace(steps, parameters=free) if steps else None
-        entries.append(Function(QUANTITIES[name], traced, partial(labels, name), steps))
+        entries.append(ExportedFunction(QUANTITIES[name], traced, partial(labels, name), steps))
     return Model(dynamics.robot, stem, tuple(entries), free)
 
 

@@ -15,7 +15,7 @@ from armdyn.errors import MissingExtra
 from armdyn.formats import load
 from armdyn.graph import evaluate, trace
 from armdyn.kernels import build
-from armdyn.report.figures.charts import Panel, chart, series
+from armdyn.report.figures.charts import Axes, chart, series
 from armdyn.speed.engines.pinocchio import PinocchioEngine
 from armdyn.texts.item import Chapter, Claim, Outcome, below, distance, near
 from armdyn.texts.truc import printed as text
@@ -84,7 +84,7 @@ def figure_5() -> Outcome:
     tau = compiled_dynamics(load("three_link")).inverse_dynamics(q, qd, qdd)
     M, C, g = printed_terms()(q, qd)
     printed = np.einsum("kij,kj->ki", M, qdd) + np.einsum("kij,kj->ki", C, qd) + g
-    svg = chart(Panel("Torques (72) on the reference (73)", "t (s)", "tau (N m)", series(t, tau, JOINTS)))
+    svg = chart(Axes("Torques (72) on the reference (73)", "t (s)", "tau (N m)", series(t, tau, JOINTS)))
     return Outcome(
         "The torques of (72) along (73) with the data of (71), by the library's model and by the printed M, C and g.",
         checks=(below("torques for 5 s against (64)-(69)", distance(tau, printed), 1e-12),),
@@ -103,13 +103,13 @@ def figure_6() -> Outcome:
     sizes = {name: float(np.abs(each).max()) for name, (_, each) in runs.items()}
     found = ", ".join(f"{size:.2g} rad with {name}" for name, size in sizes.items())
     svg = chart(
-        Panel(
+        Axes(
             "(a) reference (pale) and response",
             "t (s)",
             "q (rad)",
             [*series(t, desired, ("", "", ""), wide=True), *series(t, q, JOINTS)],
         ),
-        Panel("(b) tracking error", "t (s)", "e (rad)", series(t, error, JOINTS)),
+        Axes("(b) tracking error", "t (s)", "e (rad)", series(t, error, JOINTS)),
     )
     return Outcome(
         f"The law (72) uses the library's compiled model; the arm that it drives shares no code with it: {shown}"
