@@ -21,7 +21,7 @@ def formula(a: Any, b: Any) -> Any:
     return total * b - np.flip(a, -1) * (b @ np.arange(1.0, N + 1))[..., None]
 
 
-@pytest.fixture(scope="module", params=[1, 4, 8], ids="lanes {}".format)
+@pytest.fixture(scope="module", params=[4, 8], ids="lanes {}".format)
 def kernel(request: pytest.FixtureRequest) -> Kernel:
     def function(a: Any, b: Any) -> Any:
         total = sum(a[1:], a[0])

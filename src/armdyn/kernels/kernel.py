@@ -30,7 +30,7 @@ from armdyn.kernels.straight import emit as ir
 from armdyn.kernels.straight.schedule import LATENCY, Plan, plan
 from armdyn.kernels.straight.sums import reassociate_by_latency
 
-LANES = (1, 4, 8)
+LANES = (4, 8)
 ONE, MANY = ("fast", "slots", "batch", "single", "extents"), ("loop", "many")
 """What the code for one sample offers, and that for batches."""
 LARGEST = 50_000
@@ -96,7 +96,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     graph: without free parameters; inputs and outputs are scalars, vectors or matrices.
     name: shown in errors and `help`.
     cache: keep the code on disk for the next time.
-    lanes: samples computed at a time in a batch, 1, 4 or 8 (default: what fits a register, at least 4).
+    lanes: samples computed at a time in a batch, 4 or 8 (default: what fits a register, at least 4).
 
     Raises ArmdynError for free parameters and for graphs beyond 50,000 operations.
 
@@ -118,10 +118,10 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
             advice="Choose a formulation that grows linearly with the joints, or split the function",
         )
     if lanes not in (None, *LANES):
-        raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
+        raise ArmdynError(f"lanes={lanes}", where=name, expected="4, 8 or None")
     if not jit.available():
         return interpreted(graph, name)
-    width = 1 if not ports.sizes else lanes or jit.register_lanes()
+    width = lanes or jit.register_lanes()
     key = disk.key(digest(ports, graph.nodes), jit.machine_description(), width)
     record = KernelRecord(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
     code = _loaded(record) if cache else None
@@ -236,7 +236,7 @@ def interpreted(graph: Graph, name: str = "kernel") -> Kernel:
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, 1, seconds, False, ports
     call = general_call(_identifier(name), ports, function)
-    return Kernel(*facts, call, Batches(function), None, record, lambda: _source(graph, 1))
+    return Kernel(*facts, call, Batches(function), None, record, lambda: _source(graph, jit.register_lanes()))
 
 
 def _loaded(record: KernelRecord) -> jit.Code | None:

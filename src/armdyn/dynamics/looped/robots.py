@@ -9,8 +9,8 @@ import numpy as np
 
 from armdyn.algebra.ops import is_zero, mul
 from armdyn.kernels import jit
+from armdyn.kernels.loop_writer import LANES
 from armdyn.kernels.looped.recursion import FREE
-from armdyn.kernels.looped.writer import LANES
 from armdyn.mechanics.friction import GENERAL, is_own_law
 from armdyn.parameters import parameter_names
 from armdyn.robot import Robot

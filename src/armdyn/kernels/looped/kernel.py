@@ -23,12 +23,12 @@ from armdyn.kernels.call.arrays import Extents
 from armdyn.kernels.call.batches import Batches
 from armdyn.kernels.kernel import Kernel, bound, slots
 from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
+from armdyn.kernels.loop_writer import LANES
 from armdyn.kernels.looped import module
 from armdyn.kernels.looped.memory import scratch_bytes, transfers
 from armdyn.kernels.looped.recursion import FREE, SIZES, Recipe
 from armdyn.kernels.looped.strips import FEW
 from armdyn.kernels.looped.tiles import BOTH, EMPTY, KINDS, LEFT, RIGHT, SOME_LEFT, SOME_RIGHT
-from armdyn.kernels.looped.writer import LANES
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import STREAMED
 from armdyn.typing import Array

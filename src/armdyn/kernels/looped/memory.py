@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from armdyn.kernels.ir_writer import vector
+from armdyn.kernels.loop_writer import LANES, WIDE, LoopWriter
 from armdyn.kernels.looped.recursion import Place, Recipe
 from armdyn.kernels.looped.tiles import at_link, blocks_of, rows_bytes, rows_made
-from armdyn.kernels.looped.writer import LANES, WIDE, LoopWriter
 from armdyn.kernels.streaming import LINE
 
 BASE = 64

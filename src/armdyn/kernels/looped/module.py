@@ -12,23 +12,24 @@ from collections.abc import Mapping, Sequence
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
 from armdyn.kernels.call.batch import many, total
-from armdyn.kernels.call.loop import COPY
+from armdyn.kernels.call.loop import copy
+from armdyn.kernels.call.loop import loop as ufunc_loop
 from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
-from armdyn.kernels.looped.batch import batch_loop, products
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
+from armdyn.kernels.looped.batch import dense, products
 from armdyn.kernels.looped.memory import Cursor, Layout
 from armdyn.kernels.looped.recursion import ANGLE, FREE, Loop, Part, Place, Recipe, entries
 from armdyn.kernels.looped.strips import strips
 from armdyn.kernels.looped.tiles import pairs
 from armdyn.kernels.looped.transpose import transpose_samples
-from armdyn.kernels.looped.writer import LANES, V4, WIDE, Carried, LoopWriter
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.straight.emit import completed
 from armdyn.kernels.straight.operations import Body, joined
 from armdyn.kernels.straight.schedule import plan
 from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
-from armdyn.kernels.streaming import Order, Target, put_lines, put_rows
+from armdyn.kernels.streaming import Order, put_lines, put_rows
 
 NUMBERS = ("n", "batch_bytes", "streamed")
 GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "carries", *NUMBERS)
@@ -47,12 +48,13 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
     parts = [
         _single(recipe, ports, samples, reduction, constants),
         _block(recipe, samples, reduction, constants),
-        batch_loop(recipe, ports, samples),
+        ufunc_loop(ports),
+        dense(recipe, ports, samples),
         fast(ports),
         many(ports),
         total(),
         exact_lanes(reduction.limit),
-        COPY,
+        copy(),
         row_copies(samples),
     ]
     if recipe.products:
@@ -271,8 +273,7 @@ def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, const
         _written(layout, loop, f"stage{k}", constants)
     for i in range(recipe.outputs):
         w.do(f"call void @copy_row(ptr %p{inputs + i}, ptr {layout.results[i]}, i64 {layout.n})")
-    row = w.times(layout.n, 8 * recipe.columns)
-    targets = [Target(f"%p{inputs + recipe.outputs + i}", row, "8") for i in range(recipe.matrices)]
+    targets = [f"%p{inputs + recipe.outputs + i}" for i in range(recipe.matrices)]
     products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets, Order())
     w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
