@@ -12,14 +12,9 @@ from pathlib import PurePath
 
 import numpy as np
 
-<<<<<<< HEAD
-from armdyn.codegen.c_loops import CLoopWriter, needs_sign
-from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model, Real
-=======
 from armdyn.codegen.c_controller import PERIODS, CController
-from armdyn.codegen.c_loops import LoopWriter, needs_sign
-from armdyn.codegen.functions import PARAMETERS, Function, Model, Real, Vectors
->>>>>>> main
+from armdyn.codegen.c_loops import CLoopWriter, needs_sign
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model, Real, Vectors
 from armdyn.codegen.labels import LEGEND
 from armdyn.codegen.naming import C_WORDS, c_comment, identifier
 from armdyn.codegen.reference_vectors import AT_DEFAULTS, STATES, TOLERANCE, TOLERANCE_OF_FLOATS, vectors
@@ -404,10 +399,7 @@ def _tested(model: Model, function: ExportedFunction) -> list[str]:
     return [*lines, f"{INDENT}}}", f'{INDENT}return report("{function.name}", worst);', "}", ""]
 
 
-<<<<<<< HEAD
-def reference_tables(model: Model, function: ExportedFunction) -> list[str]:
-=======
-def _given_parameters(model: Model, function: Function) -> list[str]:
+def _given_parameters(model: Model, function: ExportedFunction) -> list[str]:
     """The parameters of a state, by the function that knows their default values where the state has those."""
     if PARAMETERS not in function.arguments:
         return []
@@ -419,8 +411,7 @@ def _given_parameters(model: Model, function: Function) -> list[str]:
     ]
 
 
-def reference_tables(model: Model, function: Function) -> list[str]:
->>>>>>> main
+def reference_tables(model: Model, function: ExportedFunction) -> list[str]:
     """States, expected results and scales of a function as static arrays: one row per state."""
     return tables(vectors(model, function), model.real)
 

@@ -83,13 +83,8 @@ class Vectors:
 
 
 @dataclass(frozen=True)
-<<<<<<< HEAD
 class ExportedFunction:
-    """One quantity to be written: its row of the table, its graph, names for intermediates; or loops over links."""
-=======
-class Function:
     """One function to be written: its description, its graph, names for intermediates; or loops over links.
->>>>>>> main
 
     vectors: makes its reference vectors; None: they are those of the quantity of its name.
     """

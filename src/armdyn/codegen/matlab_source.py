@@ -13,13 +13,8 @@ from armdyn.codegen import c_source
 from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model
 from armdyn.codegen.labels import LEGEND
 from armdyn.codegen.naming import MATLAB_WORDS
-<<<<<<< HEAD
-from armdyn.codegen.reference_vectors import TOLERANCE, vectors
-from armdyn.graph.expression_writer import Dialect, ExpressionWriter, folded
-=======
 from armdyn.codegen.reference_vectors import AT_DEFAULTS, TOLERANCE, vectors
-from armdyn.graph.expression_writer import Dialect, Writer, folded
->>>>>>> main
+from armdyn.graph.expression_writer import Dialect, ExpressionWriter, folded
 from armdyn.graph.node import SELECT
 from armdyn.graph.structure import Port
 from armdyn.markup import safe_text
