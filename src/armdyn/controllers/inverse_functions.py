@@ -48,21 +48,14 @@ def inverse_functions(robot: Robot, names: Iterable[str]) -> tuple[Function, ...
 
 def _function(robot: Robot, form: ClosedForm, name: str) -> Function:
     if name == ALL:
-        what = (
-            f"All branches of the inverse kinematics in closed form ({form.family}), angles within half a turn of zero."
-        )
+        what = f"All branches of the inverse kinematics in closed form ({form.family}); angles from -pi to pi."
         part = Part(ALL, what, "", ("q", "exists"), ENTRIES)
-        return Function(
-            part, lambda: all_graph(robot, form, flat=True), _no_labels, vectors=lambda m: _vectors(robot, m, True)
-        )
+        graph = partial(all_graph, robot, form, flat=True)
+        return Function(part, graph, _no_labels, vectors=partial(_vectors, robot, everything=True))
     what = f"Inverse kinematics in closed form ({form.family}): the branch nearest to q0, within the joint limits."
     part = Part(NEAREST, what, "", ("q", "found"), ENTRIES)
-    return Function(
-        part,
-        lambda: nearest_graph(robot, form, limits=True, flat=True),
-        _no_labels,
-        vectors=lambda m: _vectors(robot, m, False),
-    )
+    graph = partial(nearest_graph, robot, form, limits=True, flat=True)
+    return Function(part, graph, _no_labels, vectors=partial(_vectors, robot, everything=False))
 
 
 def _no_labels(graph: Graph) -> dict[Any, str]:
