@@ -354,9 +354,10 @@ def trials(
     """Run items with each function that they vouch for changed, and say what they noticed.
 
     judged: the items with their verdicts when nothing is changed.
-    most: number of changes (default: all); taken from all items in turns.
+    most: number of changes (default: all), spread over all items and kinds of changes.
     """
-    planned = _planned(judged)[:most]
+    planned = _planned(judged)
+    planned = planned if most is None else planned[:: max(1, len(planned) // most)][:most]
     methods = get_all_start_methods()
     context: Any = get_context("forkserver" if "forkserver" in methods else "spawn")
     if "forkserver" in methods:
@@ -383,7 +384,7 @@ def trials(
 
 
 def _planned(judged: Sequence[tuple[Item, str]]) -> list[tuple[Item, str, int, Change]]:
-    """All changes, those of different items and functions in turns, so that any beginning is a fair sample."""
+    """All changes, those of different items and functions in turns."""
     queues = [
         [(item, verdict, index, change) for change in changes(plain(vouched))]
         for item, verdict in judged
