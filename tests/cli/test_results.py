@@ -36,6 +36,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "formulations": (),
     "identifiable": ("planar2r",),
     "identify": ("arm.toml", "log.csv"),
+    "judge": ("planar2r", "g_2 = ml2*l2*g*sin(q1 + q2)"),
     "payload": ("arm.toml", "log.csv", "loaded.csv"),
     "plan": ("planar2r", "--from", "0,0", "--to", "1,1", "--duration", "1"),
     "prune": ("planar2r", "--tolerance", "5%"),

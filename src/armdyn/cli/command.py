@@ -26,7 +26,7 @@ UsageError: type[Any] = typer.BadParameter.__mro__[1]
 
 VERBS: dict[str, tuple[str, ...]] = {
     "Model": ("robots", "show", "check", "fix", "explain"),
-    "Equations": ("derive", "compare", "certify", "prune", "formulations"),
+    "Equations": ("derive", "judge", "compare", "certify", "prune", "formulations"),
     "Motion": ("evaluate", "plan", "simulate", "analyse", "sweep"),
     "Data": ("identifiable", "excite", "identify", "payload", "stiffness"),
     "Results": ("study", "studio", "share", "export", "reproduce", "bench", "cite"),
@@ -48,6 +48,7 @@ EXAMPLES = {
     "formulations": "",
     "identifiable": "panda motion.csv",
     "identify": "my_robot.toml log.csv --out identified.toml --report fit.html",
+    "judge": "planar2r homework.tex --report judged.html",
     "payload": "my_robot.toml empty.csv loaded.csv --out loaded.toml",
     "plan": "scara5 --from 0,0,0,0,0 --to 0.1,1,0.5,-0.3,0.1 --out plan.csv",
     "prune": "puma560 --tolerance 1% --out reduced.py",

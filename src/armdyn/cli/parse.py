@@ -26,6 +26,7 @@ class OptionError(ArmdynError):
 
 ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro")
 PICTURES = (".png", ".svg", ".pdf")
+FILMS = (".gif", ".html", ".mp4")
 PAYLOAD = "KG[@X,Y,Z]"
 
 
@@ -260,6 +261,15 @@ def payload(text: str | None) -> tuple[float, list[float]]:
     if kilograms < 0:
         raise typer.BadParameter("the mass must not be negative", param_hint="--payload")
     return kilograms, numbers(com, 3, "--payload") if com else [0.0, 0.0, 0.0]
+
+
+def seconds(text: str, where: str) -> float:
+    """`1ms` or `0.001` as a time in s."""
+    number, factor = (text.removesuffix("ms"), 1e-3) if text.endswith("ms") else (text.removesuffix("s"), 1.0)
+    try:
+        return factor * float(number)
+    except ValueError:
+        raise OptionError(f"{text!r} is not a time", where=where, expected="as in 1ms or 0.001") from None
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from armdyn.codegen.c_source import (
 from armdyn.codegen.functions import PARAMETERS, Function, Model
 from armdyn.codegen.labels import LEGEND
 from armdyn.codegen.naming import C_WORDS, c_comment, identifier
-from armdyn.codegen.reference_vectors import STATES, TOLERANCE
+from armdyn.codegen.reference_vectors import AT_DEFAULTS, STATES, TOLERANCE
 from armdyn.graph.program import fresh
 from armdyn.graph.structure import Port
 
@@ -241,10 +241,13 @@ def _tested(model: Model, function: Function) -> list[str]:
     names = ", ".join(port.name for port in given)
     lines = [f"static int test_{function.name}(void)", "{", *reference_tables(model, function)]
     lines += [
-        f"{INDENT}const {model.prefix}::Robot robot;",
         f"{INDENT}double worst = 0.0;",
         f"{INDENT}for (int k = 0; k < {STATES}; k++) {{",
     ]
+    lines.append(f"{INDENT * 2}{'' if PARAMETERS in function.arguments else 'const '}{model.prefix}::Robot robot;")
+    if PARAMETERS in function.arguments:
+        source = f"{PARAMETERS}_[k], {PARAMETERS}_[k] + {len(model.parameters)}, robot.{PARAMETERS}.begin()"
+        lines.append(f"{INDENT * 2}if (k != {AT_DEFAULTS}) std::copy({source});")
     for port in given:
         name = port.name
         lines += [

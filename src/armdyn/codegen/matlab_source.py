@@ -13,7 +13,7 @@ from armdyn.codegen import c_source
 from armdyn.codegen.functions import PARAMETERS, Function, Model
 from armdyn.codegen.labels import LEGEND
 from armdyn.codegen.naming import MATLAB_WORDS
-from armdyn.codegen.reference_vectors import TOLERANCE, vectors
+from armdyn.codegen.reference_vectors import AT_DEFAULTS, TOLERANCE, vectors
 from armdyn.graph.expression_writer import Dialect, Writer, folded
 from armdyn.graph.node import SELECT
 from armdyn.graph.structure import Port
@@ -186,16 +186,19 @@ _COMPARE = [
 
 def _tested(model: Model, function: Function) -> list[str]:
     data = vectors(model, function)
-    given = [port.name for port in function.inputs if port.name != PARAMETERS]
+    given = [port.name for port in function.inputs]
     lines = [line for name in given for line in _matrix(f"{name}_", data.inputs[name])]
     for port in function.outputs:
         columns = _size(port)
         values = data.outputs[port.name].reshape(-1, *columns).transpose(0, 2, 1).reshape(len(data.scale), -1)
         lines += _matrix(f"expected_{port.name}", values)  # column-major, as got(:) is
     lines += [*_matrix("scale", data.scale[:, None]), "worst = 0;", "for k = 1:numel(scale)"]
-    calls = ", ".join(f"{name}_(k, :)'" for name in given)
+    cells = ", ".join(f"{name}_(k, :)'" for name in given)
     results = ", ".join(port.name for port in function.outputs)
-    lines += [f"{INDENT}[{results}] = {model.prefix}_{function.name}({calls});"]
+    lines.append(f"{INDENT}given = {{{cells}}};")
+    if PARAMETERS in given:
+        lines.append(f"{INDENT}if k == {AT_DEFAULTS + 1}, given(end) = []; end")
+    lines.append(f"{INDENT}[{results}] = {model.prefix}_{function.name}(given{{:}});")
     for port in function.outputs:
         lines.append(f"{INDENT}worst = max(worst, difference({port.name}, expected_{port.name}(k, :), scale(k)));")
     verdict = f"fprintf('%-32s %s  (largest difference %.1e of the scale)\\n', '{function.name}', word, worst);"

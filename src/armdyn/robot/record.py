@@ -210,6 +210,30 @@ def robot_from_record(record: Mapping[str, Any]) -> Robot:
     return with_resting_rotors(replace(robot, tree=bare), fixed).bound()
 
 
+def supplemented(robot: Robot, record: Mapping[str, Any], where: str) -> Robot:
+    """The robot with the gravity, coupling, and rotors, friction laws and motors of joints that a record adds to it.
+
+    Viscous and Coulomb friction stay those of the robot.
+    """
+    reader, joints = _Reader({}), {joint.name: joint for joint in robot.tree}
+    checked_keys(record, ("gravity", "coupling", "joint"), where)
+    for row in _tables(record.get("joint", []), f"{where}.joint"):
+        checked_keys(row, ("name", "rotor", "friction", "motor"), f"{where}.joint")
+        joint = joints[_named(row.get("name", ""), {name: name for name in joints}, f"{where}.joint.name")]
+        parts = {
+            key: reader.part(PARTS_OF_JOINTS[key], _table(value, f"{where}.{key}"), f"{where}.{key}", key)
+            for key, value in row.items()
+            if key != "name"
+        }
+        if "friction" in parts:
+            dry = joint.friction or Friction()
+            parts["friction"] = replace(parts["friction"], viscous=dry.viscous, coulomb=dry.coulomb)
+        joints[joint.name] = replace(joint, **parts)
+    gravity = reader.vector(record["gravity"], f"{where}.gravity") if "gravity" in record else robot.gravity
+    coupling = _coupling(record.get("coupling", []), len(robot.movable), reader)
+    return replace(robot, tree=tuple(joints.values()), gravity=gravity, coupling=coupling, expressions=None)
+
+
 def _coupling(rows: Any, n: int, reader: _Reader) -> tuple[tuple[Scalar, ...], ...]:
     """The matrix from motor rates to joint rates. Khalil (7.31)"""
     if not isinstance(rows, list | tuple | np.ndarray) or len(rows) not in (0, n):

@@ -46,8 +46,10 @@ class LawChoice:
             if gain not in LAWS[self.name].gains:
                 raise unknown_name(f"gain of {self.name}", gain, LAWS[self.name].gains)
 
-    def on(self, robot: Robot, plant: Plant) -> tuple[Law, Dynamics]:
+    def on(self, robot: Robot, plant: Plant, period: float | None = None) -> tuple[Law, Dynamics]:
         """The law for a robot, and the model it knows: without payload, and without what laws cannot know.
+
+        period: control period for which gains are designed, s (default: the law acts continuously).
 
         Laws have no state for presliding friction, and all but elastic_pd are designed for rigid joints; the run's
         notes say what its law does not know.
@@ -57,7 +59,7 @@ class LawChoice:
         gains = dict(self.gains)
         if self.name == "admittance" and any(push.frame == TOOL for push in plant.pushes):
             gains["force"] = _ForceSensor(plant)
-        return law(self.name, model, **gains), model
+        return law(self.name, model, period=period, **gains), model
 
 
 class _ForceSensor(NamedTuple):
