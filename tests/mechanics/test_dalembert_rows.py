@@ -5,7 +5,7 @@ The transcription knows only the Denavit-Hartenberg table and the bodies: it mak
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def transcribed(robot: armdyn.Robot, q: Array, qd: Array, convention: str) -> Ar
 
 
 @pytest.mark.parametrize("convention", ["standard", "modified"])
-def test_rows_are_those_of_the_text(convention: str) -> None:
+def test_rows_are_those_of_the_text(convention: Literal["standard", "modified"]) -> None:
     rng = np.random.default_rng(43)
     for seed in range(50):
         n = 2 + seed % 5

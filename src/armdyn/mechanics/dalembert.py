@@ -219,7 +219,8 @@ def _anchor(robot: Robot, link: Link, poses: Sequence[Pose]) -> Vec3:
     geometry = robot.joints[link.index].geometry
     if not (link.revolute and isinstance(geometry, StandardDH)):
         return ZERO
-    return -geometry.d * poses[link.index].R.column(2)
+    back: Vec3 = -geometry.d * poses[link.index].R.column(2)
+    return back
 
 
 @quantity
