@@ -399,7 +399,8 @@ class _Latex(_Expression):
             yield from self._next(scan)
 
     def _next(self, scan: _Scan) -> Iterator[Token]:
-        word = self.vocabulary.word(scan.rest)
+        before = scan.text[scan.place - 1 : scan.place]
+        word = self.vocabulary.word(scan.rest, not before.isalpha() and before != "\\")
         if word is not None:
             scan.place += word.length
             yield Token("name", word.name + scan.index())
