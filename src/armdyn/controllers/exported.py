@@ -8,9 +8,10 @@ from dataclasses import replace
 from armdyn.codegen.export_files import Exported, contents, model_for
 from armdyn.codegen.export_files import export as export_dynamics
 from armdyn.codegen.functions import Real
+from armdyn.codegen.payload_parameters import with_payload_parameters
 from armdyn.control.base import Law
 from armdyn.control.sampling import largest_stable_period
-from armdyn.controllers.controller import Controller
+from armdyn.controllers.controller import PAYLOAD_NAME, Controller
 from armdyn.dynamics import Dynamics, compile
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.robot import Robot
@@ -53,7 +54,8 @@ def export(
         `control` and `motion` (default: the dynamics alone).
     period: time between two calls of the law, s (default: that of the experiment, or 0.001). Designed gains are those
         for this period.
-    tunable: gains of the law that stay arguments, and "payload" (default: none).
+    tunable: gains of the law that stay arguments, and "payload", the load at the tool, of dynamics too (default:
+        none).
 
     Raises UnknownName, ArmdynError (prefix; a law that is unstable when it is sampled with the period).
 
@@ -62,8 +64,12 @@ def export(
     ['scara5.py']
     """
     if law is None:
-        if period is not None or tuple(tunable):
-            raise ArmdynError("a period or tunable gains without a law", where="export", expected="law=...")
+        if period is not None or tuple(tunable) not in ((), (PAYLOAD_NAME,)):
+            raise ArmdynError(
+                "a period or tunable gains without a law", where="export", expected="law=..., or tunable=('payload',)"
+            )
+        if tuple(tunable) and to != "fmu":  # an FMU has a payload in any case
+            robot, parameters = with_payload_parameters(robot, parameters=parameters), True
         return export_dynamics(robot, to, functions, prefix, parameters=parameters, loops=loops, real=real)
     if to not in LANGUAGES or real != "double" or parameters:
         raise NotApplicable(

@@ -31,7 +31,7 @@ from armdyn.kernels.straight.schedule import LATENCY, Plan, plan
 from armdyn.kernels.straight.sums import reassociate_by_latency
 
 LANES = (4, 8)
-ONE, MANY = ("fast", "slots", "batch", "single", "extents"), ("loop", "many")
+ONE, MANY = ("fast", "sequence", "slots", "batch", "single", "extents"), ("loop", "many")
 """What the code for one sample offers, and that for batches."""
 LARGEST = 50_000
 """Operations of straight-line code, which takes two seconds to compile for one call, and two for batches; its machine
@@ -46,6 +46,10 @@ class Kernel:
     slower. Keywords: `out=` (a tuple for several outputs), `threads=` (0: one per processor), and those of
     NumPy's ufuncs. Large batches in a loop are up to twice as fast with `out=`, because the system clears new memory.
     A sample's result is the same to the last bit in every batch. Finiteness of input is not checked.
+
+    `sequence` is for recurrences, where a sample's result is an argument of the next one: called with the addresses of
+    two tables, where arrays begin and how many bytes their samples are apart, and the number of samples. None where
+    there is no machine code.
     """
 
     name: str
@@ -58,6 +62,7 @@ class Kernel:
     call: Callable[..., Any]
     batches: Batches
     fast: Callable[..., Any] | None
+    sequence: Callable[[int, int, int], None] | None
     record: KernelRecord
     _source: Callable[[], str] = field()
 
@@ -222,7 +227,8 @@ def bound(
     batches.describe(function, doc, ports, fast)
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
-    return Kernel(*facts, fast or general, batches, fast, record, source)
+    sequence = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(code.address("sequence"))
+    return Kernel(*facts, fast or general, batches, fast, sequence, record, source)
 
 
 def interpreted(graph: Graph, name: str = "kernel") -> Kernel:
@@ -236,7 +242,7 @@ def interpreted(graph: Graph, name: str = "kernel") -> Kernel:
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, 1, seconds, False, ports
     call = general_call(_identifier(name), ports, function)
-    return Kernel(*facts, call, Batches(function), None, record, lambda: _source(graph, jit.register_lanes()))
+    return Kernel(*facts, call, Batches(function), None, None, record, lambda: _source(graph, jit.register_lanes()))
 
 
 def _loaded(record: KernelRecord) -> jit.Code | None:

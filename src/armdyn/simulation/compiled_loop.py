@@ -383,7 +383,7 @@ class March:
                 expected=f"at most {LARGEST} for machine code",
                 advice="Leave out compiled=True: Python then runs the loop.",
             )
-        return build(self.graph, "step", lanes=1)
+        return build(self.graph, "step")
 
     def worth_compiling(self, evaluations: int) -> bool:
         """Whether to run this many evaluations in machine code.
@@ -399,10 +399,9 @@ class March:
 
     def __call__(self, state: Array, reference: Array, tau: Array, first: int, count: int) -> None:
         """Steps first .. first + count - 1: rows of `state` and `tau` are filled in."""
-        ports, loop = self.kernel.ports, inner_loop(self.kernel.ufunc)
-        stages, width = ports.inputs[1].shape
+        stages, width = self.kernel.ports.inputs[1].shape
         stride = max(1, stages - 1)
-        if loop is None:
+        if self.kernel.sequence is None:
             for k in range(first, first + count):
                 window = reference[stride * k : stride * k + stages]
                 self.kernel.ufunc(state[k], window, out=(state[k + 1], tau[k]))
@@ -415,23 +414,8 @@ class March:
             tau.ctypes.data + first * rows[3],
         )
         pointers = (ctypes.c_void_p * 4)(*starts)
-        dims = (ctypes.c_ssize_t * 1)(count)  # all that the loop of a kernel reads
-        strides = (ctypes.c_ssize_t * 9)(*rows, 8, 8 * width, 8, 8, 8)
-        loop(ctypes.addressof(pointers), ctypes.addressof(dims), ctypes.addressof(strides), None)
-
-
-def inner_loop(ufunc: Any) -> Any:
-    """The loop over samples inside a ufunc, where PyUFuncObject of NumPy's C interface has it; None if it has not.
-
-    The object's head is followed by the numbers nin, nout, nargs, identity and the table of loops.
-    """
-    start = id(ufunc) + object.__basicsize__
-    nin, nout, nargs, _ = (ctypes.c_int * 4).from_address(start)
-    if (nin, nout, nargs) != (ufunc.nin, ufunc.nout, ufunc.nargs):
-        return None
-    table = ctypes.c_void_p.from_address(start + 16).value
-    address = None if not table else ctypes.c_void_p.from_address(table).value
-    return None if not address else ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
+        steps = (ctypes.c_int64 * 4)(*rows)
+        self.kernel.sequence(ctypes.addressof(pointers), ctypes.addressof(steps), count)
 
 
 def worth_compiling(problem: Problem) -> bool:

@@ -76,6 +76,24 @@ def dense(ports: Ports, lanes: int) -> str:
     return f"define void @dense(ptr %args, i64 %samples) {ONCE} {{\n{w.text}\n}}\n"
 
 
+def sequence(ports: Ports) -> str:
+    """`void @sequence(ptr args, ptr steps, i64 samples)`: one sample after the other, in order.
+
+    steps: bytes from sample to sample of each array. A result may be an argument of the next sample.
+    """
+    w = LoopWriter()
+    w.label("entry")
+    count = range(len(ports.all))
+    args, steps = (
+        [w.load(kind, w.offset(f"%{name}", 8 * i)) for i in count] for kind, name in (("ptr", "args"), ("i64", "steps"))
+    )
+    with w.counting("sample", "%samples") as k:
+        pointers = [w.offset(args[i], w.times(k, steps[i])) for i in count]
+        w.do(f"call void @single({', '.join(f'ptr {pointer}' for pointer in pointers)})")
+    w.do("ret void")
+    return f"define void @sequence(ptr %args, ptr %steps, i64 %samples) {ONCE} {{\n{w.text}\n}}\n"
+
+
 def sample_bytes(w: LoopWriter, ports: Ports, i: int) -> str:
     """Bytes of one sample of array i without gaps."""
     size = "8"

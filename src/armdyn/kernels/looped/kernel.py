@@ -139,7 +139,7 @@ def build_looped(
             disk.save(key, json.dumps([asdict(count) for count in per_link]).encode(), "note")
     operations = _scaled(per_link, n, tables)
     record = KernelRecord(key, samples, operations, shapes(ports.inputs), shapes(ports.outputs))
-    code = jit.Code(image, ("loop", "fast", "slots", "extents", *module.GLOBALS), slots=slots(record))
+    code = jit.Code(image, ("loop", "fast", "sequence", "slots", "extents", *module.GLOBALS), slots=slots(record))
     _fill(code, recipe, tables, ports, samples)
     batches = Batches(made=lambda: code)
     return bound(name, record, ports, code, batches, lambda: _text(recipe, ports, samples), start, from_cache=found)

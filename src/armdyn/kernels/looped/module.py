@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
 from armdyn.kernels.call.batch import many, total
-from armdyn.kernels.call.loop import copy
+from armdyn.kernels.call.loop import copy, sequence
 from armdyn.kernels.call.loop import loop as ufunc_loop
 from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
@@ -51,6 +51,7 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
         ufunc_loop(ports),
         dense(recipe, ports, samples),
         fast(ports),
+        sequence(ports),
         many(ports),
         total(),
         exact_lanes(reduction.limit),

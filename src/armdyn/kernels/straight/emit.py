@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from armdyn.graph.structure import Port
 from armdyn.kernels.call.arrays import EXTERNALS
 from armdyn.kernels.call.batch import many, total
-from armdyn.kernels.call.loop import copy, dense, loop
+from armdyn.kernels.call.loop import copy, dense, loop, sequence
 from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.machine import Machine
@@ -61,7 +61,7 @@ def _outline(ports: Ports) -> Ports:
 def _frames(ports: Ports, lanes: int, *, batches: bool) -> tuple[str, ...]:
     """Modules of what calls a program."""
     if not batches:
-        return (completed([fast(ports, batches=False), _external(ports)]),)
+        return (completed([fast(ports, batches=False), sequence(ports), _external(ports)]),)
     used = [
         _external(ports),
         f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n",
