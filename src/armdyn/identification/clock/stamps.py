@@ -80,8 +80,11 @@ def cleaned(log: Log) -> Log:
 
 def _rows(log: Log, kept: Array) -> Log:
     """Some samples of a log."""
-    others = {name: None if (x := getattr(log, name)) is None else x[kept] for name in ("qd", "qdd")}
-    return replace(log, t=log.t[kept], q=log.q[kept], tau=log.tau[kept], **others)
+
+    def taken(x: Array | None) -> Array | None:
+        return None if x is None else x[kept]
+
+    return replace(log, t=log.t[kept], q=log.q[kept], tau=log.tau[kept], qd=taken(log.qd), qdd=taken(log.qdd))
 
 
 def _without_spikes(log: Log) -> Log:
