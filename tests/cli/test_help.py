@@ -55,6 +55,7 @@ def test_options_mean_the_same_in_every_verb() -> None:
                 kinds.setdefault(option.opts[0], set()).add(option.metavar)
     assert kinds.pop("--out") <= {"FILE", "DIR"}
     assert kinds.pop("--to") == {"Q", "LANGUAGE"}  # where to move; what to translate to
+    assert kinds.pop("--from") == {"Q", "LINE"}  # where to start a motion; where to start a derivation
     assert {name: kind for name, kind in kinds.items() if len(kind) > 1} == {}
 
 

@@ -27,4 +27,4 @@ def test_judge(run: Run, tmp_path: Path) -> None:
     judged = run("judge", "planar2r", homework, "--report", page)
     assert judged.status == 1 and "s1 should be c1" in judged.out
     assert "<math>" in page.read_text() and "s1 should be c1" in page.read_text()
-    assert run("judge", "planar2r", "G_1 = 0*a_1", "--symbols", "nonsense").status == 2
+    assert run("judge", "planar2r", "G_1 = 0*a_1", "--rename", "nonsense").status == 2

@@ -19,7 +19,7 @@ from armdyn.control.observer import MomentumObserver, VelocityObserver
 from armdyn.controllers.controller import Controller
 from armdyn.errors import ArmdynError, NotApplicable, UnknownName
 from armdyn.simulation import Actuation, Experiment, Solver
-from armdyn.simulation.experiment import LawChoice, Reference
+from armdyn.simulation.experiment import LawChoice, ReferenceMotion
 
 COMPILER = shutil.which("gcc") or shutil.which("clang")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler (gcc or clang) on this machine")
@@ -140,7 +140,7 @@ def test_controls_an_independent_plant_as_simulated(name: str, tmp_path: Path) -
 @needs_compiler
 def test_the_motion_of_an_experiment_is_part_of_the_code(tmp_path: Path) -> None:
     robot = armdyn.load("planar2r")
-    experiment = Experiment(law=LawChoice(name="pid"), reference=Reference(motion=[0.5, -0.3], duration=1.5))
+    experiment = Experiment(law=LawChoice(name="pid"), reference=ReferenceMotion(motion=[0.5, -0.3], duration=1.5))
     made = armdyn.export(robot, "c", prefix="arm", law=experiment, period=1e-3)
     made.save(tmp_path)
     assert {function.name for function in made.model.functions} == {"start", "control", "motion"}
@@ -190,7 +190,7 @@ def test_the_self_test_notices_broken_lines(tmp_path: Path) -> None:
     robot = armdyn.load("planar2r")
     experiment = Experiment(
         law=LawChoice(name="computed_torque", gains={"ki": 200.0}),
-        reference=Reference(motion=[0.5, -0.3], duration=0.01),
+        reference=ReferenceMotion(motion=[0.5, -0.3], duration=0.01),
     )
     armdyn.export(robot, "c", prefix="arm", law=experiment, period=1e-3, tunable=("kp", "payload")).save(tmp_path)
     text, noticed = (tmp_path / "arm.c").read_text(), 0
@@ -234,3 +234,30 @@ def test_vectors_come_from_the_law_over_numbers() -> None:
     w = w + vectors.inputs["parameters"][2] * (vectors.inputs["q_desired"][2] - q)
     expected = dyn.mass_matrix(q) @ w + dyn.coriolis(q, qd) + dyn.gravity(q) + dyn.friction(qd)
     np.testing.assert_allclose(vectors.outputs["tau"][2], expected, rtol=1e-12)
+
+
+@needs_compiler
+def test_the_payload_of_dynamics_is_an_argument(tmp_path: Path) -> None:
+    """Torques in C with a payload given at run time are those of Pinocchio with that payload."""
+    from support import pinocchio_model
+
+    robot = armdyn.load("ur5").without("friction")
+    armdyn.export(robot, "c", ["inverse_dynamics"], "arm", tunable=("payload",)).save(tmp_path)
+    assert self_test(tmp_path).returncode == 0
+    run(str(COMPILER), "-O1", "-shared", "-fPIC", "arm.c", "-lm", "-o", "arm.so", cwd=tmp_path)
+    names = re.findall(r"ARM_(payload_\w+) = (\d+)", (tmp_path / "arm.h").read_text())
+    places = {name: int(place) for name, place in names}
+    parameters, tau = np.zeros(len(places)), np.zeros(robot.n)
+    load = {"mass": 2.0, "x": 0.01, "y": -0.02, "z": 0.07, "xx": 0.01, "yy": 0.012, "zz": 0.009, "xy": 0.001}
+    for name, value in load.items():
+        parameters[places[f"payload_{name}"]] = value
+    q, qd, qdd = np.random.default_rng(3).uniform(-1, 1, (3, robot.n))
+    ctypes.CDLL(str(tmp_path / "arm.so")).arm_inverse_dynamics(*map(_pointer, (q, qd, qdd, parameters, tau)))
+    inertia = [[0.01, 0.001, 0], [0.001, 0.012, 0], [0, 0, 0.009]]
+    loaded = robot.with_payload(2.0, com=(0.01, -0.02, 0.07), inertia=inertia)
+    np.testing.assert_allclose(tau, pinocchio_model.inverse_dynamics(loaded, q, qd, qdd), rtol=1e-11)
+
+
+def test_a_payload_by_name_is_refused() -> None:
+    with pytest.raises(ArmdynError, match="'mp' in place of a number"):
+        armdyn.load("planar2r").with_payload("mp")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,13 @@ from armdyn.equations.sheets.steps import DERIVATIONS, SUFFIXES, Steps, written
 from armdyn.errors import ArmdynError, FeatureError
 from armdyn.graph import Node, evaluate, text
 
+FULL = bool(os.environ.get("ARMDYN_FULL"))
 PAIRS = [(formulation, name) for formulation, texts in DERIVATIONS.items() for name in texts]
 
 
 def torques(steps: Steps) -> list[Node]:
     """The last lines: tau of each joint."""
-    return [line.value for line in steps.lines if line.name.startswith(r"\tau_")]
+    return [line.value for line in steps.lines if line.section == "Torques" and re.match(r"\\(tau|Gamma)_", line.name)]
 
 
 def test_jacobians_of_the_planar_arm_as_siciliano_prints_them() -> None:
@@ -32,20 +35,31 @@ def test_jacobians_of_the_planar_arm_as_siciliano_prints_them() -> None:
     assert all(check.holds for check in steps.checks) and len(steps.checks) >= 5
 
 
+def agrees(model: armdyn.Robot, formulation: str, name: str, seed: int = 5) -> bool:
+    """Whether the last lines of a sheet give the torques of the compiled robot."""
+    steps = armdyn.derive(model, formulation).steps(name)
+    q, qd, qdd = state = np.random.default_rng(seed).uniform(-2, 2, (3, model.n))
+    values: dict[str, Any] = {key: float(x) for key, x in model.parameters.items()}
+    for rate, x in zip(("q", "qd", "qdd"), state, strict=True):
+        values |= {f"{rate}{i + 1}": float(x[i]) for i in range(model.n)}
+    found = [float(evaluate(x, values)) for x in torques(steps)]
+    return bool(np.allclose(found, armdyn.compile(model).inverse_dynamics(q, qd, qdd), rtol=1e-9, atol=1e-9))
+
+
 @pytest.mark.parametrize(("formulation", "name"), PAIRS)
 @pytest.mark.parametrize("robot", ["planar2r", "three_link", "cartesian2"])
 def test_torques_equal_those_of_the_compiled_robot(formulation: str, name: str, robot: str) -> None:
     """The last line of every sheet against machine code by another formulation."""
-    model = armdyn.load(robot)
-    steps = armdyn.derive(model, formulation).steps(name)
-    source = np.random.default_rng(5)
-    q, qd, qdd = source.uniform(-2, 2, (3, model.n))
-    values: dict[str, Any] = {
-        f"{rate}{i + 1}": float(x[i]) for rate, x in (("q", q), ("qd", qd), ("qdd", qdd)) for i in range(model.n)
-    }
-    values |= {key: float(x) for key, x in model.parameters.items()}
-    expected = armdyn.compile(model).inverse_dynamics(q, qd, qdd)
-    assert np.allclose([float(evaluate(x, values)) for x in torques(steps)], expected, rtol=1e-10, atol=1e-10)
+    assert agrees(armdyn.load(robot), formulation, name)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_serial_arms(seed: int) -> None:
+    """Mixed joints, skew axes, tilted bases, fixed bodies; one sheet each by default, all of them with ARMDYN_FULL."""
+    kind: Any = ("standard", "modified", "free")[seed % 3]
+    model = armdyn.random_robot(seed, 1 + seed % 3, convention=kind, fixed=0.3 * (seed % 2), any_gravity=seed % 4 == 0)
+    for formulation, name in PAIRS if FULL else [PAIRS[seed % len(PAIRS)]]:
+        assert agrees(model, formulation, name, seed), (formulation, name)
 
 
 def test_a_wrong_line_does_not_pass_the_proofs(monkeypatch: pytest.MonkeyPatch) -> None:

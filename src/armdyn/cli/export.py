@@ -60,7 +60,7 @@ def export(
     ] = None,
     tunable: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Gains that stay arguments, separated by commas, and `payload`."),
+        typer.Option(metavar="NAMES", help="Gains of the law that stay arguments, and `payload` (of dynamics too)."),
     ] = None,
     loops: Annotated[
         bool | None,

@@ -22,7 +22,9 @@ def judge(
     ],
     symbols: Annotated[
         str | None,
-        typer.Option(metavar="A=B,...", help="What the equations call things, and the robot: m_1=ml1,l_1=a1."),
+        typer.Option(
+            "--rename", metavar="A=B,...", help="What the equations call things, and the robot: m_1=ml1,l_1=a1."
+        ),
     ] = None,
 ) -> Judgement:
     """Judge somebody's equations of motion: LaTeX, SymPy, MATLAB, Maple or plain text.
@@ -32,5 +34,5 @@ def judge(
     """
     from armdyn import judge
 
-    named = dict(parse.pair(each, "--symbols", "m_1=ml1") for each in parse.words(symbols or ""))
+    named = dict(parse.pair(each, "--rename", "m_1=ml1") for each in parse.words(symbols or ""))
     return judge(robot, equations, named)

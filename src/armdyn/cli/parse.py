@@ -26,6 +26,7 @@ class OptionError(ArmdynError):
 
 ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro")
 PICTURES = (".png", ".svg", ".pdf")
+FILMS = (".gif", ".html", ".mp4")
 PAYLOAD = "KG[@X,Y,Z]"
 
 

@@ -42,7 +42,7 @@ def print_template(asked: bool) -> None:
         raise typer.Exit
 
 
-@verb(out=SAMPLES, plot=figure("the tool's path, joints, errors, torques and energy"))
+@verb(out=SAMPLES, plot=figure("the tool's path, joints, errors, torques and energy", film=True))
 def simulate(
     robot: Robot,
     progress: Progress,

@@ -22,6 +22,7 @@ import typer
 from typer.models import OptionInfo, ParameterInfo
 
 from armdyn.cli.parse import (
+    FILMS,
     PICTURES,
     FigureSize,
     ForceOption,
@@ -65,9 +66,12 @@ class Writes:
         return Annotated[Path | None, typer.Option(metavar=kind, help=self.help, show_default=False)]
 
 
-def figure(of: str) -> Writes:
-    """The option --plot; of: what is drawn, as in "the torques"."""
-    return Writes(f"Draw {of}: .png, .svg or .pdf; FILE:column or FILE:page for a journal's width.", PICTURES)
+def figure(of: str, *, film: bool = False) -> Writes:
+    """The option --plot; of: what is drawn, as in "the torques"; film: the moving arm can be written too."""
+    text = f"Draw {of}: .png, .svg or .pdf; FILE:column or FILE:page for a journal's width"
+    if film:
+        return Writes(f"{text}. Film of the arm: .gif, .html or .mp4.", (*PICTURES, *FILMS))
+    return Writes(f"{text}.", PICTURES)
 
 
 def verb(
@@ -88,7 +92,7 @@ def verb(
     Options added here: --json, which prints `result.record()`, if the command ends by itself; --force where files
     are written;
     out:    --out, written with `result.save(path)`; or passed to the function, if it has an argument `out`
-    plot:   --plot, written with `result.plot(path, size)`; see `figure`
+    plot:   --plot, written with `result.plot(path, size)`, films with `result.animate(path)`; see `figure`
     report: --report, written with `result.report(path)`
     waits:  the command ends when the user stops it: `result.wait()` is called after the result was shown
     panels: panels of the help besides those that all verbs have, and their options
@@ -182,7 +186,10 @@ def _figure_size(path: Path) -> tuple[Path, str | None]:
 def _write(result: Any, option: str, path: Path, size: str | None) -> Any:
     """Have the result write itself; give what it returns, for `finish`."""
     if option == "plot":
-        result.plot(path, size)
+        if path.suffix.lower() in FILMS:
+            result.animate(path)
+        else:
+            result.plot(path, size)
         return path
     method = "save" if option == "out" else option
     if not hasattr(result, method):

@@ -41,7 +41,7 @@ VELOCITY_TERMS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class CarriedBody:
     """Body s as the equations see it.
 
     step: p* to its link's origin from that of the link before. c: c_s. (Both in world axes.) mass, tensor: m_s, I_s.
@@ -58,9 +58,9 @@ class Body:
     axis: dict[int, Vec3]
 
 
-def _bodies(robot: Robot, q: Scalars, poses: Sequence[Pose]) -> list[Body]:
+def _bodies(robot: Robot, q: Scalars, poses: Sequence[Pose]) -> list[CarriedBody]:
     """All bodies; levers as in the first form of Milićević (4.2): r_s - p_i = sum of p*_k from k = i to s-1, + c_s."""
-    bodies: list[Body] = []
+    bodies: list[CarriedBody] = []
     reach: list[dict[int, Vec3]] = []  # [s][i]: p_s - p_i
     for link, (R, _) in zip(robot.links, poses, strict=True):
         s, central = link.index, _central(robot, link)
@@ -71,7 +71,7 @@ def _bodies(robot: Robot, q: Scalars, poses: Sequence[Pose]) -> list[Body]:
         z = {i: poses[i].R.column(2) for i in reach[s]}
         lever = {i: cross(z[i], p + c) if robot.links[i].revolute else z[i] for i, p in reach[s].items()}
         axis = {i: turn @ z[i] if robot.links[i].revolute else ZERO for i in z}
-        bodies.append(Body(central.mass, central.tensor, step, c, turn, lever, axis))
+        bodies.append(CarriedBody(central.mass, central.tensor, step, c, turn, lever, axis))
     return bodies
 
 
@@ -95,7 +95,7 @@ def _before(link: Link, poses: Sequence[Pose]) -> Pose:
 # The terms of (4.1) -----------------------------------------------------------------------------------------------
 
 
-def _D_tran(robot: Robot, bodies: Sequence[Body]) -> Matrix:
+def _D_tran(robot: Robot, bodies: Sequence[CarriedBody]) -> Matrix:
     """sum_s m_s [z_j x (r_s - p_j)].[z_i x (r_s - p_i)]. Milićević (4.2), second sum"""
     D: Matrix = [[0] * robot.n for _ in range(robot.n)]
     for s in bodies:
@@ -106,7 +106,7 @@ def _D_tran(robot: Robot, bodies: Sequence[Body]) -> Matrix:
     return D
 
 
-def _D_rot(robot: Robot, bodies: Sequence[Body]) -> Matrix:
+def _D_rot(robot: Robot, bodies: Sequence[CarriedBody]) -> Matrix:
     """sum_s (sR0 z_i)^T I_s (sR0 z_j). Milićević (4.2), first sum"""
     D: Matrix = [[0] * robot.n for _ in range(robot.n)]
     for s in bodies:
@@ -123,7 +123,7 @@ class _Rates:
     w: w_k = sum_{p <= k} qd_p z_p. cor: sum_{p <= k} (sum_{q < p} qd_q z_q) x qd_p z_p. a: acceleration of its origin.
     """
 
-    def __init__(self, robot: Robot, qd: Scalars, poses: Sequence[Pose], bodies: Sequence[Body]) -> None:
+    def __init__(self, robot: Robot, qd: Scalars, poses: Sequence[Pose], bodies: Sequence[CarriedBody]) -> None:
         self.w: list[Vec3] = []
         self.cor: list[Vec3] = []
         self.a: list[Vec3] = []
@@ -138,7 +138,7 @@ class _Rates:
             self.a.append(a + cross(w, cross(w, step)) + cross(cor, step) + 2 * cross(w, slide))
 
 
-def _h_tran(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]:
+def _h_tran(robot: Robot, bodies: Sequence[CarriedBody], rates: _Rates) -> list[Scalar]:
     """sum_s m_s {sum_{k<s} [w_k x (w_k x p*_k) + cor_k x p*_k] + w_s x (w_s x c_s) + cor_s x c_s}.lever_i.
 
     Milićević (4.3)
@@ -151,7 +151,7 @@ def _h_tran(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]
     return h
 
 
-def _h_rot(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]:
+def _h_rot(robot: Robot, bodies: Sequence[CarriedBody], rates: _Rates) -> list[Scalar]:
     """sum_s {(sR0 z_i)^T I_s (sR0 cor_s) + [sR0 z_i x sR0 w_s]^T I_s (sR0 w_s)}. Milićević (4.4)"""
     h: list[Scalar] = [0] * robot.n
     for s, w_0, cor_0 in zip(bodies, rates.w, rates.cor, strict=True):
@@ -162,7 +162,7 @@ def _h_rot(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]:
     return h
 
 
-def _c(robot: Robot, bodies: Sequence[Body]) -> list[Scalar]:
+def _c(robot: Robot, bodies: Sequence[CarriedBody]) -> list[Scalar]:
     """-g.[z_i x sum_s m_s (r_s - p_i)]. Milićević (4.5)"""
     c: list[Scalar] = [0] * robot.n
     for s in bodies:
@@ -257,7 +257,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
     return [ops.total(term) for term in terms]  # Milićević (4.1)
 
 
-def _D(robot: Robot, bodies: Sequence[Body]) -> Matrix:
+def _D(robot: Robot, bodies: Sequence[CarriedBody]) -> Matrix:
     """D = D^rot + D^tran. Milićević (4.2)"""
     return [list(map(add, rot, tran)) for rot, tran in zip(_D_rot(robot, bodies), _D_tran(robot, bodies), strict=True)]
 

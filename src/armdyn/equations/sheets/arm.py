@@ -69,6 +69,8 @@ class Arm:
     qd: Sequence[Node]
     qdd: Sequence[Node]
     local: tuple[Pose, ...]
+    mounts: tuple[Pose, ...]
+    """Where each joint is mounted, seen from the frame of the link before it: off its origin behind a fixed joint."""
     frames: tuple[Pose, ...]
     axes: tuple[Vec3, ...]
     points: tuple[Vec3, ...]
@@ -136,7 +138,9 @@ def arm_of(robot: Robot, sheet: Sheet, local: str, whole: str, source: str) -> A
     sheet.section = "Frames"
     base = robot.base.pose()
     placed: dict[str, tuple[int, Pose]] = {robot.root.name: (WORLD, base)}
+    mounted = {robot.root.name: Pose.identity()}  # frames of bodies, seen from the frame of their link
     locals_: list[Pose] = []
+    mounts: list[Pose] = []
     frames, axes, points = [base], list[Vec3](), list[Vec3]()
     bodies: list[ArmBody] = []
     if any(not ops.is_zero(x) for x in base.p) or Mat3.identity() != base.R:
@@ -146,15 +150,20 @@ def arm_of(robot: Robot, sheet: Sheet, local: str, whole: str, source: str) -> A
         carrier, parent = placed[joint.parent]
         if joint.kind == "fixed":
             link, frame = carrier, parent @ joint.pose()
+            mounted[joint.body.name] = mounted[joint.parent] @ joint.pose()
             label = f"{link + 1},\\mathrm{{{joint.body.name.replace('_', ' ')}}}"
         else:
             link = len(axes)
             i = link + 1
             before, after = joint.geometry.before(joint.kind), joint.geometry.after()
             value = ops.add(q[link], joint.geometry.offset(joint.kind))
-            step = sheet.line(local.format(i=i, j=link), "", before @ motion(joint.kind, value) @ after, source)
+            mount = mounted[joint.parent]
+            mounted[joint.body.name] = Pose.identity()
+            mounts.append(mount)
+            moved = mount @ before @ motion(joint.kind, value) @ after
+            step = sheet.line(local.format(i=i, j=link), "", moved, source)
             rule = " ".join([whole.format(i=link, j=""), local.format(i=i, j=link)]) if link else local.format(i=1, j=0)
-            frame = sheet.line(whole.format(i=i, j=""), rule, parent @ step, source)
+            frame = sheet.line(whole.format(i=i, j=""), rule, frames[link] @ step, source)
             on_axis = parent @ before
             axes.append(on_axis.R.column(2))
             points.append(parent.p if isinstance(joint.geometry, StandardDH) else on_axis.p)
@@ -167,7 +176,7 @@ def arm_of(robot: Robot, sheet: Sheet, local: str, whole: str, source: str) -> A
             bodies.append(ArmBody(label, link, frame, inertia.mass, inertia.com, inertia.tensor))
     rotors = [_rotor(robot, k, placed) for k in range(len(robot.spins))]
     standard = all(isinstance(joint.geometry, StandardDH) for joint in robot.movable)
-    geometry = tuple(locals_), tuple(frames), tuple(axes), tuple(points)
+    geometry = tuple(locals_), tuple(mounts), tuple(frames), tuple(axes), tuple(points)
     return Arm(robot, q, qd, qdd, *geometry, tuple(bodies), tuple(rotors), standard)
 
 

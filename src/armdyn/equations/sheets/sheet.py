@@ -42,6 +42,8 @@ class Line:
     value: Any
     source: str
     section: str
+    folded: bool = False
+    """Too long to be written out: the value is the expression as it was computed."""
 
     @property
     def is_zero(self) -> bool:
@@ -70,13 +72,14 @@ class Sheet:
     checks: list[Check] = field(default_factory=list)
     section: str = ""
 
-    def line(self, name: str, rule: str, value: Any, source: str = "") -> Any:
+    def line(self, name: str, rule: str, value: Any, source: str = "", *, folded: bool = False) -> Any:
         """Put down a result in closed form and return it, in the type in which it was given.
 
         name, rule: LaTeX, in which !J is a vector or a matrix, printed in bold.
         """
         nested = _nested(value)
-        found = Line(bold(name), bold(rule), nested if self.changes else _closed(nested), source, self.section)
+        shown = nested if self.changes or folded else _closed(nested)
+        found = Line(bold(name), bold(rule), shown, source, self.section, folded)
         change = self.changes.get(len(self.lines))
         if change is not None:
             found = replace(found, value=change(found))

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from armdyn.equations.sheets import markup, siciliano
+from armdyn.equations.sheets import energies, markup, recursion, siciliano
 from armdyn.equations.sheets.arm import must_be_serial
 from armdyn.equations.sheets.sheet import Change, Check, Line, Notation, Sheet
 from armdyn.errors import ArmdynError, FileError, unknown_name
@@ -24,6 +24,7 @@ from armdyn.graph.render import LatexStyle, name_parts, rendered
 from armdyn.markup import latex_text
 from armdyn.notebook_view import Formula, View
 from armdyn.result import Source
+from armdyn.robot.parts import ModifiedDH
 from armdyn.tables import WIDTH
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ SUFFIXES = {".txt": "text", ".tex": "latex", ".md": "markdown", ".html": "html",
 """Extension of a file -> its format."""
 PAGE_WIDTH = 430.0
 """Width of a formula on A4 paper, pt."""
+FOLDED = "too long to be written out"
 LONG = 700
 """Letters of LaTeX from which on a value is folded on a page."""
 
@@ -45,11 +47,26 @@ class Derivation(NamedTuple):
     write: Callable[[Sheet, Equations], None]
 
 
-DERIVATIONS: Mapping[str, Mapping[str, Derivation]] = {
-    "gim_christoffel": {"siciliano": Derivation(siciliano.NOTATION, siciliano.lagrange)},
-    "lagrange": {"siciliano": Derivation(siciliano.NOTATION, siciliano.lagrange)},
+_LAGRANGE = {
+    "siciliano": Derivation(siciliano.NOTATION, siciliano.lagrange),
+    "khalil": Derivation(energies.KHALIL, energies.khalil),
 }
-"""Formulation -> text -> its derivation; the first text is the usual one."""
+DERIVATIONS: Mapping[str, Mapping[str, Derivation]] = {
+    "gim_christoffel": _LAGRANGE,
+    "lagrange": dict(reversed(_LAGRANGE.items())),
+    "newton_euler": {
+        "siciliano": Derivation(recursion.SICILIANO, recursion.siciliano),
+        "khalil": Derivation(recursion.KHALIL, recursion.khalil),
+    },
+    "newton_euler_base": {"milicevic": Derivation(recursion.MILICEVIC, recursion.milicevic)},
+    "lagrange_euler": {"milicevic": Derivation(energies.MILICEVIC, energies.lagrange_euler)},
+    "dalembert": {"milicevic": Derivation(energies.MILICEVIC, energies.dalembert)},
+    "kronecker": {"truc": Derivation(energies.TRUC, energies.truc)},
+    "bertrand_bruneau": {"elbaji": Derivation(energies.EL_BAJI, energies.el_baji)},
+    "kane": {"kane": Derivation(recursion.KANE, recursion.kane)},
+    "gibbs_appell": {"appell": Derivation(recursion.APPELL, recursion.gibbs_appell)},
+}
+"""Formulation -> text -> its derivation. The first is the usual one, Khalil's where frames are modified DH."""
 
 
 def written(equations: Equations, text: str | None = None, changes: Mapping[int, Change] | None = None) -> Sheet:
@@ -61,7 +78,9 @@ def written(equations: Equations, text: str | None = None, changes: Mapping[int,
             where="equations.steps",
             expected=f"one of {', '.join(DERIVATIONS)}",
         )
-    name = text or next(iter(known))
+    modified = all(isinstance(joint.geometry, ModifiedDH) for joint in equations.robot.movable)
+    usual = "khalil" if modified and "khalil" in known else next(iter(known))
+    name = text or usual
     if name not in known:
         raise unknown_name("text", name, known, where="equations.steps")
     must_be_serial(equations.robot)
@@ -186,6 +205,8 @@ class Steps(Source):
 
     def latex(self, line: Line) -> str:
         """The value of a line in LaTeX, in the letters of the text; a gap in a quiz."""
+        if line.folded:
+            return rf"\text{{{FOLDED}}}"
         return latex_value(line.value, self.notation, self.quiz and bool(line.rule))
 
     def mathml(self, line: Line) -> str:
@@ -199,7 +220,7 @@ def plain_name(latex: str) -> str:
     >>> plain_name(r"\boldsymbol{J}_{P}^{(\ell_{1})}"), plain_name(r"\dot{\boldsymbol{\omega}}_{1}^{1}")
     ('J_P^(l1)', 'omega_dot_1^1')
     """
-    first = latex.split(" = ")[0]
+    first = re.sub(r"(?<=[{}])\s+|\s+(?=[{}])", "", latex.split(" = ")[0])
     name = re.sub(r"\\(?:boldsymbol|mathbf|bm|mathrm|text)\b", "", first).replace(r"\ell", "l")
     name = re.sub(r"\\(d?dot|bar|hat|tilde)\s*\{+\\?([A-Za-z]+)\}+", r"\2_\1", name)
     name = re.sub(r"\\(d?dot|bar|hat|tilde)\s*\\?([A-Za-z]+)", r"\2_\1", name)
@@ -243,6 +264,8 @@ def plain_line(steps: Steps, line: Line, width: int = WIDTH) -> str:
     """name = rule, and below it the value; matrices in rows."""
     name = markup.text(line.name)
     gap = steps.quiz and bool(line.rule)
+    if line.folded:
+        return f"{name}: {FOLDED}"
     if isinstance(line.value, Node):
         value = "..." if gap else text(line.value)
         return wrapped(f"{name} = {value}", width)

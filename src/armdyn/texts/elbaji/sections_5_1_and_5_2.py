@@ -14,7 +14,7 @@ from armdyn.equations import derive
 from armdyn.graph import identical, span, trace
 from armdyn.mechanics import bertrand_bruneau
 from armdyn.mechanics.registry import formulation
-from armdyn.report.figures.charts import Panel, chart, series
+from armdyn.report.figures.charts import Axes, chart, series
 from armdyn.tables import Column, Section
 from armdyn.texts.elbaji import printed as text
 from armdyn.texts.elbaji.scara_tracking import printed_model
@@ -49,8 +49,8 @@ def figure_4() -> Outcome:
     t, top = 1e-3 * np.arange(len(proposed)), float(np.abs(proposed).max())
     forces = ", ".join(f"{x:g}" for x in FORCES)
     svg = chart(
-        Panel("(a) proposed method", "t (s)", "q (rad, m)", series(t, proposed, JOINTS)),
-        Panel("(b) Kane's method", "t (s)", "q (rad, m)", series(t, kanes, JOINTS)),
+        Axes("(a) proposed method", "t (s)", "q (rad, m)", series(t, proposed, JOINTS)),
+        Axes("(b) Kane's method", "t (s)", "q (rad, m)", series(t, kanes, JOINTS)),
     )
     return Outcome(
         "Both formulations give M, column by column, and the other forces; (42) is solved and integrated by (43) for "

@@ -27,7 +27,7 @@ from armdyn.mechanics import (
 from armdyn.mechanics.friction import friction_torque
 from armdyn.mechanics.kinematics import velocities
 from armdyn.parameters import regressor, standard_parameters
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.robot import Robot
 from armdyn.robot.links import Link
 from armdyn.robot.parts import Elastic, Friction, Rotor
@@ -374,7 +374,7 @@ def figure_7_2() -> Outcome:
         ),
     ]
     torques["d) piecewise linear"] = piecewise(rate)
-    panels = [Panel(name, "velocity, rad/s", "friction, N m", [Line(rate, y)]) for name, y in torques.items()]
+    panels = [Axes(name, "velocity, rad/s", "friction, N m", [Line(rate, y)]) for name, y in torques.items()]
     says = "The four laws are drawn; those with a formula are compared with it. The text has no formula for d)."
     chosen = f"F_c = {F_C:g}, F_st = {F_ST:g} N m, F_v = {F_V:g} N m s/rad, B = {B:g} s/rad; the figure has no numbers."
     return Outcome(says, tuple(checks), chosen=chosen, figures=((chart(*panels), "Friction models"),))

@@ -10,7 +10,7 @@ import numpy as np
 
 from armdyn.dynamics import compile as compiled
 from armdyn.formats import load
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.tables import Column, Section
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance
 from armdyn.trajectory.cartesian import line
@@ -128,7 +128,7 @@ def profiles(motions: Mapping[str, Trajectory]) -> str:
             t, values = samples(motion, order)
             for j, column in enumerate(values.T, 1):
                 lines.append(Line(t, column, label + (f", joint {j}" if motion.n > 1 else "") if order == 0 else ""))
-        panels.append(Panel("", "time, s", name, lines))
+        panels.append(Axes("", "time, s", name, lines))
     return chart(*panels, columns=3)
 
 
@@ -191,7 +191,7 @@ def figures_8_1_and_8_2() -> Outcome:
     drawn = [
         Line(path[:, 0], path[:, 1], where) for path, where in zip(paths, ("joint space", "task space"), strict=True)
     ]
-    panels = (Panel("path of the tip", "x, m", "y, m", drawn, equal=True), Panel("joints", "time, s", "rad", lines))
+    panels = (Axes("path of the tip", "x, m", "y, m", drawn, equal=True), Axes("joints", "time, s", "rad", lines))
     says = (
         "Both schemes move a planar arm between the same configurations; the remarks of the text on their paths are "
         "checked."

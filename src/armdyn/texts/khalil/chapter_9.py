@@ -16,7 +16,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.formats import load
 from armdyn.mechanics import coupling, lagrange
-from armdyn.report.figures.charts import Line, Panel, chart, series
+from armdyn.report.figures.charts import Axes, Line, chart, series
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction, Motor, Rotor
 from armdyn.simulation.run import Run
@@ -88,7 +88,7 @@ def critically_damped(t: Array, e0: Any, w: float) -> Array:
 
 
 def errors_figure(runs: Mapping[str, Run], labels: Sequence[str], unit: str = "rad") -> str:
-    panels = [Panel(name, "time, s", f"error, {unit}", series(run.t, run.error, labels)) for name, run in runs.items()]
+    panels = [Axes(name, "time, s", f"error, {unit}", series(run.t, run.error, labels)) for name, run in runs.items()]
     return chart(*panels)
 
 
@@ -208,8 +208,8 @@ def lyapunov() -> Outcome:
         ),
     )
     panels = (
-        Panel("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
-        Panel(
+        Axes("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
+        Axes(
             "V, and V(0) minus the dissipated energy",
             "time, s",
             "J",
@@ -331,8 +331,8 @@ def figure_9_4() -> Outcome:
         below("no overshoot, rad", float(over.max()), 1e-6),
     )
     panels = (
-        Panel("positions", "time, s", "rad", series(run.t, run.q, JOINTS)),
-        Panel("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
+        Axes("positions", "time, s", "rad", series(run.t, run.q, JOINTS)),
+        Axes("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
     )
     figure = (chart(*panels), "Position scheme: all joints with 10 rad/s, critically damped")
     return Outcome("The arm moves to a fixed goal.", checks, chosen=CHOSEN, figures=(figure,))
@@ -418,7 +418,7 @@ def figure_9_5() -> Outcome:
         ),
     )
     panels = [
-        Panel(
+        Axes(
             name,
             "time, s",
             "error of the tip, m",

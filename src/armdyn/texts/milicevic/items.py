@@ -13,7 +13,7 @@ from armdyn.graph import identical, symbols, trace
 from armdyn.mechanics import dalembert, kinematics, lagrange_euler, newton_euler, newton_euler_base
 from armdyn.mechanics.lagrange import inverse_dynamics as lagrange_energies
 from armdyn.mechanics.registry import formulation
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.report.figures.style import COLORS
 from armdyn.robot.random import random_robot
 from armdyn.robot.robot import Robot
@@ -216,7 +216,7 @@ def table_3() -> Outcome:
             Line(SIZES, [sum(f(n) for f in text.COUNTS[name]) for n in SIZES], f"{name}, printed", "--", COLORS[k])
         )
         lines.append(Line(SIZES, [sum(counted(name, n)) for n in SIZES], f"{name}, here", "o-", COLORS[k]))
-    svg = chart(Panel("Operations, multiplications and additions", "joints n", "operations", lines, log=True))
+    svg = chart(Axes("Operations, multiplications and additions", "joints n", "operations", lines, log=True))
     return Outcome(
         "The printed polynomials are compared with the operations of our programs for general arms of revolute joints, "
         "which share common subexpressions and drop products with zero. What must agree is the order of the three "

@@ -12,7 +12,7 @@ from armdyn.mechanics import christoffel, gim_christoffel, lagrange, newton_eule
 from armdyn.mechanics.matrices import times
 from armdyn.motion.torques import torque_breakdown
 from armdyn.parameters import base_parameters
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.robot import Robot
 from armdyn.texts.item import Chapter, Outcome, below, distance, equal, identity, matches
 from armdyn.texts.siciliano.example_7_2 import MOTIONS
@@ -361,7 +361,7 @@ def problem_7_7() -> Outcome:
         by_hand = np.stack([s * (x - y), s * (np.cos(a + b) - np.sin(a + b))], axis=1)  # J^T f, links of 1 m
         checks.append(below(f"{name}: the torques grow by J^T f", distance(pushing.tau - free.tau, by_hand), 1e-12))
         panels.append(
-            Panel(
+            Axes(
                 name,
                 "time, s",
                 "torque, N m",

@@ -15,7 +15,7 @@ from armdyn.equations import derive
 from armdyn.formats import load
 from armdyn.mechanics import kinematics, lagrange
 from armdyn.motion.scaling import scale_to_torque
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.report.figures.ellipsoid_figures import gravity_figure
 from armdyn.report.figures.style import as_svg
 from armdyn.robot import Robot
@@ -75,7 +75,7 @@ def scaling() -> Outcome:
         Check("the scaled motion is slower", slower.c < 1, f"c = {slower.c:.4f}, {slower.duration:.4f} s, not 0.5 s"),
     )
     panels = [
-        Panel(
+        Axes(
             f"joint {j + 1}, limit {limits[j]:g} N m",
             "time, s",
             "torque, N m",
