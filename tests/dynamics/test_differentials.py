@@ -28,7 +28,7 @@ def results(part: Any, values: list[Array], *weights: Array) -> tuple[Array, ...
 
 def slopes(differential: Differential, values: list[Array]) -> dict[int, Array]:
     """By place of the input, (size, size of the input)."""
-    found = {}
+    found: dict[int, Array] = {}
     for part in differential.slopes:
         found |= dict(zip(part.gives, results(part, values), strict=True))
     return found
@@ -71,9 +71,9 @@ def test_arguments_in_order_and_by_name(dyn: armdyn.Dynamics) -> None:
     assert arguments_of(definition, [1], {"qd": 2}, "here") == ([1, 2], None)
     assert arguments_of(definition, [1, 2], {"frame": "tool"}, "here") == ([1, 2], None)
     assert arguments_of(definition, [], {"qd": 2, "q": 1, "frame": "wrist"}, "here") == ([1, 2], "wrist")
-    for given, named in (([1], {}), ([1, 2, 3], {})):
+    for given in ([1], [1, 2, 3]):
         with pytest.raises(ShapeError, match=f"{len(given)} arguments"):
-            arguments_of(definition, given, named, "here")
+            arguments_of(definition, given, {}, "here")
     for named in ({"q": 1}, {"speed": 1}):
         with pytest.raises(UnknownName):
             arguments_of(definition, [1], named, "here")
