@@ -23,7 +23,7 @@ from armdyn.typing import Array
 SAMPLES = 2000
 """Configurations from which the range of an entry is estimated."""
 RATE = 1.0
-"""Largest joint velocity among them, rad/s or m/s, for entries of C."""
+"""Largest joint velocity, rad/s or m/s, of the random states at which entries of C are evaluated."""
 LONGEST = 6000
 """Characters of a formula that is typeset."""
 

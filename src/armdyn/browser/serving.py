@@ -218,7 +218,7 @@ class Studio(Result):
         self._draw(q, gizmo=gizmo)
 
     def show_live(self, q: Array, pull: Array | None) -> None:
-        """Show the arm while it is simulated, and what pulls at its tool."""
+        """Show the arm during a live simulation, and the force that the user applies to its tool."""
         self.move_panel.set_sliders(q)
         self.server.flush()
         self._draw(q, gizmo=pull is None, pull=pull)

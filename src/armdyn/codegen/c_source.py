@@ -316,7 +316,7 @@ def test_program(model: Model) -> str:
 
 
 def main_function(model: Model, *further: str) -> list[str]:
-    """Runs the test of every function, and further ones."""
+    """The `main` of the test program: it runs the test of every function and those of further parts."""
     names = [*(function.name for function in model.functions), *further]
     lines = ["int main(void)", "{", f"{INDENT}int failures = 0;", ""]
     lines += [f"{INDENT}failures += test_{name}();" for name in names]

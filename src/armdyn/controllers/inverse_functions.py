@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.codegen.functions import Function, Vectors
+from armdyn.codegen.functions import ExportedFunction, Vectors
 from armdyn.controllers.controller import Part
 from armdyn.errors import NotApplicable
 from armdyn.graph import Graph
@@ -32,7 +32,7 @@ ENTRIES = {
 }
 
 
-def inverse_functions(robot: Robot, names: Iterable[str]) -> tuple[Function, ...]:
+def inverse_functions(robot: Robot, names: Iterable[str]) -> tuple[ExportedFunction, ...]:
     """Return the exported functions of these names: NEAREST, ALL.
 
     Raises NotApplicable for arms without closed form, and for those with more joints than a pose determines.
@@ -47,16 +47,16 @@ def inverse_functions(robot: Robot, names: Iterable[str]) -> tuple[Function, ...
     return tuple(_function(robot, form, name) for name in names)
 
 
-def _function(robot: Robot, form: ClosedForm, name: str) -> Function:
+def _function(robot: Robot, form: ClosedForm, name: str) -> ExportedFunction:
     if name == ALL:
         what = f"All branches of the inverse kinematics in closed form ({form.family}); angles from -pi to pi."
         part = Part(ALL, what, "", ("q", "exists"), ENTRIES)
         graph = partial(all_graph, robot, form, flat=True)
-        return Function(part, graph, _no_labels, vectors=partial(_vectors, robot, everything=True))
+        return ExportedFunction(part, graph, _no_labels, vectors=partial(_vectors, robot, everything=True))
     what = f"Inverse kinematics in closed form ({form.family}): the branch nearest to q0, within the joint limits."
     part = Part(NEAREST, what, "", ("q", "found"), ENTRIES)
     graph = partial(nearest_graph, robot, form, limits=True, flat=True)
-    return Function(part, graph, _no_labels, vectors=partial(_vectors, robot, everything=False))
+    return ExportedFunction(part, graph, _no_labels, vectors=partial(_vectors, robot, everything=False))
 
 
 def _no_labels(graph: Graph) -> dict[Any, str]:

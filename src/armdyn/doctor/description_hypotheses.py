@@ -16,7 +16,7 @@ from armdyn.robot.parts import FreeTransform, Joint, Limits, ModifiedDH, Standar
 from armdyn.robot.robot import Robot
 
 LENGTH_UNITS = {"mm": (1e-3, 2), "cm": (1e-2, 6), "inches": (0.0254, 20)}
-"""Unit -> (metres, how many such readings are as rare)."""
+"""Unit -> (metres, weight of the reading: the number of equally rare readings that it stands for)."""
 TENSOR_UNITS = {
     "kg mm^2": (1e-6, 2),
     "kg cm^2": (1e-4, 3),

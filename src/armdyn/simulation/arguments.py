@@ -118,7 +118,7 @@ def check_free(dyn: Dynamics, law: Law, body: Plant, solver: Solver, stop_at_lim
 
 
 def check_presliding(problem: SimulationProblem, body: Plant, batch: bool) -> None:
-    """Raise NotApplicable for what does not keep the state of presliding friction."""
+    """Raise NotApplicable for options that cannot keep the state of presliding friction."""
     name = problem.solver.integrator
     reasons = {
         "a batch of simulations": batch,

@@ -246,7 +246,7 @@ class _Work:
         return tuple(sorted({min(size, most) for size in self.settings.sizes}))
 
     def _bytes(self, name: str) -> int:
-        """Of the results for one sample."""
+        """Bytes that the results of one sample take."""
         return 8 * sum(math.prod(shape) for shape in result_shapes(self.dynamics, name))
 
     def _measure_peak(self) -> None:
