@@ -25,19 +25,20 @@ from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.kinematics import Wrench, frame_pose, link_poses, point_jacobian
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
+from armdyn.robot.parts import StandardDH
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
 
 Matrix = list[list[Scalar]]
 VELOCITY_TERMS = (
-    "translational, centrifugal, links below",
-    "translational, Coriolis, links below",
-    "translational, centrifugal, link itself",
-    "translational, Coriolis, link itself",
-    "rotational, Coriolis",
-    "rotational, gyroscopic",
+    "translational, w x (w x p*) of the links below",
+    "translational, cor x p* of the links below",
+    "translational, w x (w x c) of the link itself",
+    "translational, cor x c of the link itself",
+    "rotational, I cor",
+    "rotational, w x I w",
 )
-"""What `velocity_terms` keeps apart."""
+"""What `velocity_terms` keeps apart; w: angular velocity, cor: its change at constant rates (see `_Rates`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,24 +214,39 @@ def coriolis_rotational(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
     return _h_rot(robot, bodies, _Rates(robot, qd, poses, bodies))
 
 
+def _anchor(robot: Robot, link: Link, poses: Sequence[Pose]) -> Vec3:
+    """From a link's origin to the origin of frame k-1 of a standard table, which is on the same axis."""
+    geometry = robot.joints[link.index].geometry
+    if not (link.revolute and isinstance(geometry, StandardDH)):
+        return ZERO
+    back: Vec3 = -geometry.d * poses[link.index].R.column(2)
+    return back
+
+
 @quantity
 def velocity_terms(robot: Robot, q: Scalars, qd: Scalars) -> Matrix:
     """The parts of h^tran and h^rot: (..., 6, n), in the order of VELOCITY_TERMS; their sum is coriolis (no rotors).
 
-    Milićević (4.3): the first and second sum, then the third and fourth term; (4.4): the first and second.
+    Milićević (4.3): the first and second sum, then the third and fourth term; (4.4): the first and second. p*_k and c_s
+    start where the text has them start: for standard Denavit-Hartenberg tables at the origin of frame k-1, for other
+    robots, which it does not treat, at that of link k. The terms with w contain products of different rates, too: for
+    centrifugal torques (squares) and Coriolis torques (products) see `bertrand_bruneau.contributions`.
     """
     poses = link_poses(robot, q)
     bodies = _bodies(robot, q, poses)
     rates = _Rates(robot, qd, poses, bodies)
-    centrifugal: list[Vec3] = []  # acceleration of a link's origin by centrifugal terms alone
+    anchors: list[Vec3] = []  # from a link's origin to the text's p_{k-1}
+    centrifugal: list[Vec3] = []  # sum of w_k x (w_k x p*_k) up to p_{s-1}
     h: Matrix = [[0] * robot.n for _ in VELOCITY_TERMS]
     for link, s in zip(robot.outward(), bodies, strict=True):
         k, p = link.index, link.parent
-        before, w_p = (ZERO, ZERO) if p == WORLD else (centrifugal[p], rates.w[p])
-        centrifugal.append(before + cross(w_p, cross(w_p, s.step)))
-        w, cor = rates.w[k], rates.cor[k]
+        anchors.append(_anchor(robot, link, poses))
+        before, w_p, start = (ZERO, ZERO, ZERO) if p == WORLD else (centrifugal[p], rates.w[p], anchors[p])
+        centrifugal.append(before + cross(w_p, cross(w_p, s.step + anchors[k] - start)))
+        w, cor, c = rates.w[k], rates.cor[k], s.c - anchors[k]
         turned, spin = s.turn @ w, s.turn @ cor
-        forces = (centrifugal[k], rates.a[k] - centrifugal[k], cross(w, cross(w, s.c)), cross(cor, s.c))
+        total = rates.a[k] + cross(w, cross(w, anchors[k])) + cross(cor, anchors[k])
+        forces = (centrifugal[k], total - centrifugal[k], cross(w, cross(w, c)), cross(cor, c))
         moments = (s.tensor @ spin, cross(turned, s.tensor @ turned))
         for i, lever in s.lever.items():
             shares = [(s.mass * each).dot(lever) for each in forces] + [s.axis[i].dot(each) for each in moments]

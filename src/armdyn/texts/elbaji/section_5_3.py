@@ -106,7 +106,7 @@ def _bound(q: Any, qd: Any, qdd: Any) -> dict[str, Any]:
     return {**scara().parameters, **state}
 
 
-@chapter.item("(41)-(43)", "Computed torque, numeric and symbolic")
+@chapter.item("(41)-(43)", "Computed torque, numeric and symbolic", vouches=(ComputedTorque,))
 def numeric_and_symbolic() -> Outcome:
     formulated: Any = Formulated(scara(), "bertrand_bruneau")
     laws = {
@@ -253,7 +253,7 @@ def figure_7() -> Outcome:
     )
 
 
-@chapter.item("fig. 8", "Tracking error with the perfect model")
+@chapter.item("fig. 8", "Tracking error with the perfect model", vouches=(ComputedTorque,))
 def figure_8() -> Outcome:
     run = tracked()
     fine = scara_tracking(duration=1.0, solver=Solver(integrator="rk4"))

@@ -12,7 +12,7 @@ import numpy as np
 from armdyn.catalog.curves import SCARA_RATE, SCARA_START
 from armdyn.equations import derive
 from armdyn.graph import identical, span, trace
-from armdyn.mechanics import bertrand_bruneau
+from armdyn.mechanics import bertrand_bruneau, kane
 from armdyn.mechanics.registry import formulation
 from armdyn.report.figures.charts import Axes, chart, series
 from armdyn.tables import Column, Section
@@ -42,7 +42,11 @@ def free_motion(model: Any, steps: int = 2000, dt: float = 1e-3) -> Array:
     return floats(found)
 
 
-@chapter.item("fig. 4", "Forward dynamics by the proposed method and by Kane's")
+@chapter.item(
+    "fig. 4",
+    "Forward dynamics by the proposed method and by Kane's",
+    vouches=(bertrand_bruneau.inverse_dynamics, kane.inverse_dynamics),
+)
 def figure_4() -> Outcome:
     new = OtherModel(scara(), lambda *state: bertrand_bruneau.inverse_dynamics.formula(scara(), *state))
     proposed, kanes, printed = (free_motion(model) for model in (new, OtherModel(scara()), printed_model()))
