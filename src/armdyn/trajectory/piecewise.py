@@ -10,6 +10,9 @@ import numpy as np
 from numpy.polynomial import polynomial as poly
 
 from armdyn.errors import ShapeError
+from armdyn.kernels import jit
+from armdyn.kernels.procedure import with_slack
+from armdyn.trajectory.evaluation import ORDERS, derivatives_of
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
@@ -31,7 +34,9 @@ class PiecewisePolynomial(Trajectory):
 
     def __post_init__(self) -> None:
         for name in ("knots", "coefficients"):
-            own = np.array(getattr(self, name), dtype=float)
+            given = np.asarray(getattr(self, name), dtype=float)
+            own = with_slack(given.shape)
+            own[...] = given
             own.setflags(write=False)
             object.__setattr__(self, name, own)
         knots, coefficients = self.knots, self.coefficients
@@ -54,7 +59,16 @@ class PiecewisePolynomial(Trajectory):
     def breaks(self) -> Array:
         return self.knots
 
+    def derivatives(self, t: Array, highest: int = 2) -> tuple[Array, ...]:
+        times = np.asarray(t, dtype=float)
+        within = bool(times.size) and times.min() >= 0 and times.max() <= self.duration  # not so if there is a NaN
+        if not within or highest >= ORDERS or not jit.available():
+            return super().derivatives(times, highest)
+        return tuple(derivatives_of(self.knots, self.coefficients, times, highest + 1))
+
     def inside(self, t: Array, order: int) -> Array:
+        if order < ORDERS and not np.iscomplexobj(t) and jit.available():
+            return derivatives_of(self.knots, self.coefficients, t, order + 1)[order]
         last = len(self.coefficients) - 1
         piece = np.clip(np.searchsorted(self.knots, t.real, side="right") - 1, 0, last)
         x = (t - self.knots[piece])[..., None]
