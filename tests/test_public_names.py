@@ -15,7 +15,7 @@ import pytest
 
 import armdyn
 from armdyn import graph
-from armdyn.cli import app
+from armdyn.cli import application
 from armdyn.public import homes
 
 PROMISED: dict[str, tuple[str, ...]] = {
@@ -122,5 +122,5 @@ def test_dynamics_tells_its_parameters() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_verb_is_there(verb: str) -> None:
-    known: list[Callable[..., Any] | None] = [command.callback for command in app.registered_commands]
+    known: list[Callable[..., Any] | None] = [command.callback for command in application().registered_commands]
     assert verb in {callback.__name__ for callback in known if callback is not None}

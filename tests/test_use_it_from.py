@@ -18,7 +18,7 @@ from support.fences import FENCE, fences
 TEXT = (Path(__file__).parents[1] / "docs" / "start" / "use_it_from.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.S | re.M))
 TOOLS = {"C": "cc", "C++": "c++", "MATLAB and Octave": "octave-cli", "JavaScript and WebAssembly": "node",
-         "Simulation tools: FMU": "fmpy", "JAX, PyTorch and CasADi": "python"}  # fmt: skip
+         "Controllers": "cc", "Simulation tools: FMU": "fmpy", "JAX, PyTorch and CasADi": "python"}  # fmt: skip
 FILE = re.compile(r"^(?:/\* (\S+) \*/|(?://|%|#) (\S+\.\w+))\n")
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 NUMBER = re.compile(r"^-?\d+\.\d{3}$", re.M)

@@ -47,7 +47,7 @@ def _features() -> str:
     intro = (
         "A robot has features, listed by `robot.features`. A function with a dot in a column takes that feature into "
         "account, or does not depend on it; all others refuse robots that have it with a FeatureError. "
-        "`robot.without(name)`, or `--load without=name` on the command line, leaves a feature out on purpose."
+        "`robot.without(name)`, or `ROBOT,without=name` on the command line, leaves a feature out on purpose."
     )
     declared = support()
     listed = "\n".join(f"- **{name}**: {feature.words}" for name, feature in FEATURES.items())

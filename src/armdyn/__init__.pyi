@@ -20,7 +20,7 @@ from armdyn import trajectory as trajectory
 from armdyn.analysis import analyse as analyse
 from armdyn.analysis import prune as prune
 from armdyn.browser import studio as studio
-from armdyn.codegen import export as export
+from armdyn.controllers import export as export
 from armdyn.control import Admittance as Admittance
 from armdyn.control import analyse_gains as analyse_gains
 from armdyn.control import ComputedTorque as ComputedTorque
@@ -44,6 +44,7 @@ from armdyn.dynamics import Dynamics as Dynamics
 from armdyn.equations import certify as certify
 from armdyn.equations import compare as compare
 from armdyn.equations import derive as derive
+from armdyn.equations import judge as judge
 from armdyn.errors import ArmdynError as ArmdynError
 from armdyn.formats import load as load
 from armdyn.formats import ModelWarning as ModelWarning

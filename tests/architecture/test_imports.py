@@ -39,6 +39,7 @@ LEVEL = {
     "dynamics": 6,
     "kinematics": 7,
     "codegen": 7,
+    "controllers": 10,
     "bridges": 7,
     "casadi": 8,
     "jax": 8,

@@ -94,11 +94,11 @@ def test_show_json_is_the_robot(run: Run) -> None:
 
 
 def test_lock_and_tip(run: Run) -> None:
-    status, out, _ = run("show", "scara5", "--load", "lock=elbow=0.5,tip=hand")
+    status, out, _ = run("show", "scara5,lock=elbow=0.5,tip=hand")
     assert status == 0
     assert "3 joints" in out and "left out, not on the chain from base to hand: quill" in out
     assert "frame of hand" in out
-    status, _, err = run("show", "scara5", "--load", "lock=elbow")
+    status, _, err = run("show", "scara5,lock=elbow")
     assert status == 2
     assert "elbow=30deg" in err
 

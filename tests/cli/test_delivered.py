@@ -7,6 +7,7 @@ That these judges bite is shown by damaging each file, and each claim, in severa
 from __future__ import annotations
 
 import csv
+import html
 import json
 import re
 import runpy
@@ -20,6 +21,7 @@ import pytest
 
 import armdyn
 from armdyn.mechanics import lagrange
+from armdyn.parameters import base_parameters
 from support.command import Run
 
 ARM = armdyn.load("planar2r")
@@ -140,6 +142,46 @@ def judge_fix(claims: Any, file: Path) -> None:
     assert claims["after"] == found.summary
 
 
+def judge_excite(claims: Any, file: Path) -> None:
+    """The condition of the regressor over the motion of the file, its rates, and what they use of the limits."""
+    table = table_of(file)
+    q, qd, qdd = columns(table, "q", "qd", "qdd")
+    middle = np.diff(table["t"])[:, None]
+    np.testing.assert_allclose(np.diff(q, axis=0) / middle, (qd[:-1] + qd[1:]) / 2, atol=1e-4)
+    np.testing.assert_allclose(np.diff(qd, axis=0) / middle, (qdd[:-1] + qdd[1:]) / 2, atol=1e-2)
+    W = base_parameters(ARM, ("inertial", "friction")).regressor(q, qd, qdd)
+    condition = np.linalg.cond(W.reshape(-1, W.shape[-1]))
+    assert claims["condition"] == pytest.approx(condition, rel=0.02)  # the search takes fewer samples
+    assert claims["use"]["velocity"] == pytest.approx(list(np.abs(qd).max(axis=0)), rel=1e-3)  # 1 rad/s is assumed
+
+
+def judge_study(claims: Any, file: Path) -> None:
+    """Torques of the motion by the robot of the folder, and facts of the report that follow from it."""
+    robot = armdyn.load(file.with_name("robot.toml"))
+    table = table_of(file)
+    state = [table[name][:, None] for name in ("q1", "qd1", "qdd1")]
+    np.testing.assert_allclose(table["tau1"], lagrange.inverse_dynamics(robot, *state)[:, 0], rtol=1e-9, atol=1e-9)
+    assert claims["numbers"]["moving_mass_kg"] == pytest.approx(sum(float(x.inertia.mass) for x in robot.links))
+    assert claims["numbers"]["joints"] == robot.n and claims["numbers"]["reach_m"] == pytest.approx(0.5)
+    made = runpy.run_path(str(file.parent / "code" / "pendulum.py"))
+    np.testing.assert_allclose(made["inverse_dynamics"](*state)[:, 0], table["tau1"], rtol=1e-9, atol=1e-9)
+    recorded = json.loads(file.with_name("study.json").read_text(encoding="utf-8"))
+    assert recorded["numbers"]["terms"] == claims["numbers"]["terms"]
+
+
+def judge_reproduce(claims: Any, file: Path) -> None:
+    """Heading and row of every item on the page have its verdict, and the counts are those of the rows."""
+    page = html.unescape(file.read_text(encoding="utf-8"))
+    for item in claims["items"]:
+        assert item["sentence"] in page
+        title, verdict = re.escape(item["title"]), re.escape(item["verdict"])
+        assert re.search(rf">{title}</td><td[^>]*>{verdict}</td>", page)
+        assert re.search(rf">{re.escape(item['item'])}: {title}<span[^>]*>{verdict}</span></h3>", page)
+    for verdict, count in claims["counts"].items():
+        assert sum(item["verdict"] == verdict for item in claims["items"]) == count
+        assert re.search(rf"<span>{re.escape(verdict)}</span><strong[^>]*>{count}</strong>", page)
+
+
 class Delivery(NamedTuple):
     """A command that writes a file, and who judges it. damages: (pattern, replacement) of the file's text."""
 
@@ -151,7 +193,9 @@ class Delivery(NamedTuple):
 
 DELIVERIES = {
     "plan": Delivery(("planar2r", "--from", "0,0", "--to", "1,0.5"), "motion.csv", judge_plan),
-    "simulate": Delivery(("planar2r", "--law", "pd_gravity", "--duration", "0.3"), "run.csv", judge_simulate),
+    "simulate": Delivery(
+        ("planar2r", "--law", "pd_gravity", "--set", "reference.duration=0.3"), "run.csv", judge_simulate
+    ),
     "evaluate": Delivery(
         ("planar2r", "--at", "0.3,0.4", "--qd", "1,-2", "--qdd", "0.5,1"), "state.csv", judge_evaluate
     ),
@@ -174,7 +218,16 @@ DELIVERIES = {
         judge_fix,
         ((r"(?s)0\.03\](?=.*elbow)", "0.0003]"), (r"(?s)0\.03\](?=.*elbow)", "0.031]")),
     ),
+    "excite": Delivery(("planar2r", "--period", "4", "--seconds", "1"), "motion.csv", judge_excite),
+    "study": Delivery(("pendulum",), "study/motion.csv", judge_study),
+    "reproduce": Delivery(
+        ("milicevic",),
+        "page.html",
+        judge_reproduce,
+        ((r">same</span></h3>", ">corrected</span></h3>"), (r"</span><strong>1</strong>", "</span><strong>2</strong>")),
+    ),
 }
+"""`identify` is judged in identification/test_delivery.py, `share` in webpage/test_shared_page.py: by running them."""
 
 
 @pytest.fixture(params=DELIVERIES)
@@ -185,7 +238,7 @@ def made(request: pytest.FixtureRequest, run: Run, tmp_path: Path) -> tuple[Deli
     (tmp_path / "slipped.toml").write_text(SLIPPED, encoding="utf-8")
     arguments = [str(tmp_path / each) if each.endswith(".toml") else each for each in delivery.arguments]
     file = tmp_path / delivery.file
-    target = file.parent if verb == "export" else file
+    target = file.parent if verb in ("export", "study") else file
     status, out, err = run(verb, *arguments, "--out", target, "--json")
     assert status in (0, 1), err
     return delivery, json.loads(out[: out.rindex("}") + 1]), file
@@ -208,7 +261,7 @@ def test_a_damaged_file_is_noticed(made: tuple[Delivery, Any, Path]) -> None:
     if file.suffix != ".csv":
         return
     head, *rows = text.splitlines()
-    for name in ("tau2", "qd1", "e1", "gravity2", "M1_2", "holding_torque_elbow"):
+    for name in ("tau1", "tau2", "qd1", "e1", "gravity2", "M1_2", "holding_torque_elbow"):
         if name in head.split(","):
             damaged = [row.split(",") for row in rows]
             for cells in damaged:
@@ -227,6 +280,9 @@ def test_a_wrong_claim_is_noticed(made: tuple[Delivery, Any, Path]) -> None:
         judge_sweep: lambda: claims["results"]["holding_torque_elbow"].reverse(),
         judge_export: lambda: claims["functions"].update({"gravity": {}}),
         judge_fix: lambda: claims.update({"after": claims["before"]}),
+        judge_excite: lambda: claims.update({"condition": 1.1 * claims["condition"]}),
+        judge_study: lambda: claims["numbers"].update({"moving_mass_kg": 2.1}),
+        judge_reproduce: lambda: claims["items"][0].update({"verdict": "corrected"}),
     }
     if delivery.judge not in wrong:
         pytest.skip("the program itself is the claim")

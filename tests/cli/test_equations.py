@@ -56,7 +56,7 @@ def test_an_unknown_robot_ends_with_status_2(run: Run, verb: str) -> None:
 
 @pytest.mark.parametrize("verb", ["derive", "compare", "certify"])
 def test_a_robot_that_cannot_move_ends_with_status_2(run: Run, verb: str) -> None:
-    status, out, err = run(verb, "pendulum", "--load", "lock=pivot=0.3")
+    status, out, err = run(verb, "pendulum,lock=pivot=0.3")
     assert (status, out) == (2, "")
     assert "movable joint" in err
 

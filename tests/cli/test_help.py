@@ -18,7 +18,7 @@ from support.command import Run
 def test_help_has_panels_and_every_verb_once(run: Run) -> None:
     status, out, _ = run("--help")
     assert status == 0
-    names = [verb.__name__ for verbs in VERBS.values() for verb in verbs]
+    names = [verb for verbs in VERBS.values() for verb in verbs]
     assert len(set(names)) == len(names)
     for panel, verbs in VERBS.items():
         assert (f"─ {panel} ─" in out) == bool(verbs)
@@ -45,16 +45,17 @@ def test_options_mean_the_same_in_every_verb() -> None:
     """One name, one kind of value: what a user learns at one verb holds for the others."""
     from typer.main import get_command
 
-    from armdyn.cli import app
+    from armdyn.cli import application
 
     kinds: dict[str, set[str | None]] = {}
-    for name, verb in get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, verb in get_command(application()).commands.items():  # type: ignore[attr-defined]
         for option in verb.params:
             if option.param_type_name == "option":
                 assert option.help, f"armdyn {name} {option.opts[0]} is not explained"
                 kinds.setdefault(option.opts[0], set()).add(option.metavar)
     assert kinds.pop("--out") <= {"FILE", "DIR"}
     assert kinds.pop("--to") == {"Q", "LANGUAGE"}  # where to move; what to translate to
+    assert kinds.pop("--from") == {"Q", "LINE"}  # where to start a motion; where to start a derivation
     assert {name: kind for name, kind in kinds.items() if len(kind) > 1} == {}
 
 
@@ -67,6 +68,7 @@ def test_the_package_runs_as_a_module() -> None:
 @pytest.mark.parametrize("verb", ["simulate", "plan", "identify", "excite"])
 def test_help_of_long_verbs_is_readable_in_80_columns(verb: str) -> None:
     """Options stand in panels, each as wide as its own names: no name is cut, and every option of a panel exists."""
+    from importlib import import_module
     from inspect import signature
 
     from armdyn.cli.verb import PANELS
@@ -75,5 +77,5 @@ def test_help_of_long_verbs_is_readable_in_80_columns(verb: str) -> None:
                           capture_output=True, text=True)  # fmt: skip
     assert "…" not in done.stdout
     assert all(f"─ {panel} ─" in done.stdout for panel in PANELS[verb])
-    (function,) = (each for verbs in VERBS.values() for each in verbs if each.__name__ == verb)
+    function = getattr(import_module(f"armdyn.cli.{verb}"), verb)
     assert {option for options in PANELS[verb].values() for option in options} <= set(signature(function).parameters)

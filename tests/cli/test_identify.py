@@ -102,9 +102,9 @@ def test_files_of_one_quantity_and_a_loggers_file(files: dict[str, Path], run: R
     split = (f"q={folder / 'q.csv'}", f"tau={folder / 'tau.csv'}")
     logger = folder / "logger.toml"
     logger.write_text("[log]\nrate = 250\n", encoding="utf-8")
-    assert run("identify", files["arm"], *split, "--format", logger).status == 0
+    assert run("identify", files["arm"], *split, "--logger", logger).status == 0
     logger.write_text("[log]\nrate = 250\ngains = -1\n[processing]\norder = 4\n", encoding="utf-8")
-    status, out, _ = run("identify", files["arm"], *split, "--format", logger, columns=NARROW)
+    status, out, _ = run("identify", files["arm"], *split, "--logger", logger, columns=NARROW)
     assert status == 1
     assert "negative gain" in plain(out)
 
@@ -113,14 +113,14 @@ def test_a_loggers_file_is_checked_and_its_template_is_complete(files: dict[str,
     logger = files["folder"] / "wrong.toml"
     for text, words in (("[lgo]\n", "log"), ("[log]\nrates = 3\n", "rate"), ("[log]\nside = 'motr'\n", "motor")):
         logger.write_text(text, encoding="utf-8")
-        status, _, err = run("identify", files["arm"], files["log"], "--format", logger)
+        status, _, err = run("identify", files["arm"], files["log"], "--logger", logger)
         assert status == 2 and words in err
     status, template, _ = run("identify", "--print-template")
     assert status == 0
     known = [each.name for kind in (LogFormat, Processing) for each in fields(kind)]
     assert re.findall(r"^# (\w+) = ", template, re.M) == known
     logger.write_text(re.sub(r"^# (\w+ = [^.]*)$", r"\1", template, flags=re.M), encoding="utf-8")  # all defaults
-    assert run("identify", files["arm"], files["log"], "--format", logger).status == 0
+    assert run("identify", files["arm"], files["log"], "--logger", logger).status == 0
 
 
 def test_doubts_are_status_1_and_said_in_words(files: dict[str, Path], run: Run) -> None:
@@ -134,7 +134,7 @@ def test_wrong_calls_are_status_2(files: dict[str, Path], run: Run) -> None:
     calls: tuple[tuple[object, ...], ...] = (
         (files["folder"] / "none.csv",),
         (log, "--report", "r.pdf"),
-        (log, "--format", "none.toml"),
+        (log, "--logger", "none.toml"),
         (log, "--include", "magic"),
         (log, "--validation", "1.5"),
     )
@@ -150,7 +150,7 @@ def test_columns_that_are_not_known_are_listed(files: dict[str, Path], run: Run)
     status, _, err = run("identify", files["arm"], log)
     assert status == 2
     assert "load_a" in err
-    assert "columns" in plain(err) and "--format" in plain(err)
+    assert "columns" in plain(err) and "--logger" in plain(err)
 
 
 def test_zeros_and_gravity_are_estimated_and_then_no_findings(run: Run, tmp_path: Path) -> None:

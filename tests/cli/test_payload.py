@@ -41,7 +41,7 @@ def test_the_payload_of_two_logs_with_unknown_gains(run: Run, tmp_path: Path) ->
     assert abs(gain - 1.2) < 4 * std < 0.05
     logger = tmp_path / "logger.toml"
     logger.write_text(f"[log]\ngains = {1 / 1.2}\n", encoding="utf-8")
-    status, shown, err = run("payload", str(tmp_path / "arm.toml"), *logs, "--format", str(logger))
+    status, shown, err = run("payload", str(tmp_path / "arm.toml"), *logs, "--logger", str(logger))
     assert status == 1 and "its limits are" in plain(shown), err  # the motion is beyond the range of three joints
     (mass,) = [line for line in shown.splitlines() if line.strip().startswith("mass")]
     assert abs(float(mass.split()[1]) - MASS) < 0.1 and "times" not in shown

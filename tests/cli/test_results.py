@@ -19,7 +19,7 @@ from armdyn.speed import measuring
 from support.command import Run
 from support.logs import rubbing, simulated
 
-NAMES = [verb.__name__ for verbs in VERBS.values() for verb in verbs]
+NAMES = [verb for verbs in VERBS.values() for verb in verbs]
 CASES: dict[str, tuple[str, ...]] = {
     "analyse": ("planar3r", "--limits", "tau=120,60,20", "--map", "gravity", "--over", "shoulder,elbow"),
     "bench": ("pendulum", "--quick"),
@@ -36,6 +36,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "formulations": (),
     "identifiable": ("planar2r",),
     "identify": ("arm.toml", "log.csv"),
+    "judge": ("planar2r", "g_2 = ml2*l2*g*sin(q1 + q2)"),
     "payload": ("arm.toml", "log.csv", "loaded.csv"),
     "plan": ("planar2r", "--from", "0,0", "--to", "1,1", "--duration", "1"),
     "prune": ("planar2r", "--tolerance", "5%"),
@@ -43,7 +44,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "robots": (),
     "share": ("planar2r",),
     "show": ("scara5", "--dh", "modified"),
-    "simulate": ("planar2r", "--law", "pid", "--duration", "0.1"),
+    "simulate": ("planar2r", "--law", "pid", "--set", "reference.duration=0.1"),
     "study": ("pendulum",),
     "sweep": ("planar2r", "--vary", "payload=0,1"),
 }

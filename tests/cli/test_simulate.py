@@ -53,7 +53,9 @@ def test_a_planned_motion(run: Run, tmp_path: Path) -> None:
     "controller", ["pid", "pd_gravity", "feedforward", "sliding_mode", "robust", "adaptive", "none"]
 )
 def test_every_controller(run: Run, controller: str) -> None:
-    status, out, _ = run("simulate", "three_link", "--law", controller, *given("solver.dt=0.002"), "--duration", "0.2")
+    status, out, _ = run(
+        "simulate", "three_link", "--law", controller, *given("solver.dt=0.002", "reference.duration=0.2")
+    )
     assert status == 0, out
 
 
@@ -65,10 +67,8 @@ def test_a_push_at_a_frame(run: Run, tmp_path: Path) -> None:
         "planar2r",
         "--reference",
         "0.3,0.4",
-        "--from",
-        "0.3,0.4",
-        "--duration",
-        "0.2",
+        *given("reference.start=0.3,0.4"),
+        *given("reference.duration=0.2"),
         *given("plant.pushes=[{frame='elbow', force=[0,200,0], start=0.1, end=0.2}]"),
         "--out",
         str(file),
@@ -93,8 +93,7 @@ def test_contacts_are_noticed(run: Run) -> None:
     still = (
         "simulate",
         "ur5",
-        "--duration",
-        "0.3",
+        *given("reference.duration=0.3"),
         *given("solver.dt=0.002", "observers.contact=50", "observers.errors={mass=0.02}"),
     )
     status, out, _ = run(*still, *given("plant.pushes=[{frame='tool', force=[0,0,-60], start=0.1, end=0.3}]"))
@@ -118,12 +117,10 @@ def test_admittance_yields_to_a_push_at_the_tool(run: Run, tmp_path: Path) -> No
         "planar2r",
         "--law",
         "admittance",
-        "--from",
-        "0.4,0.9",
+        *given("reference.start=0.4,0.9"),
         "--reference",
         "0.4,0.9",
-        "--duration",
-        "3",
+        *given("reference.duration=3"),
         *given(
             "law.stiffness=2000",
             "law.mass=20",
@@ -156,8 +153,7 @@ def test_imperfect_models_and_many_arms(run: Run) -> None:
         "--reference",
         "curve40",
         *given("law.kp=200", "law.kd=10"),
-        "--duration",
-        "0.5",
+        *given("reference.duration=0.5"),
         *given("study.imperfect=true", "study.monte_carlo=5"),
     )
     assert status == 0
@@ -177,7 +173,7 @@ def test_a_blow_up_is_status_1_with_advice(run: Run) -> None:
         (("--law", "magic"), "computed_torque"),
         (given("law.ko=3"), "kp"),
         (given("law.kp=much"), "one number or 2"),
-        (("--reference", "1,2,3"), "the robot takes 2"),
+        (("--reference", "1,2,3"), "3 numbers"),
         (("--reference", "curve40"), "scara5"),
         (("--plot", "x.doc"), ".png"),
         (given("solver.integrator=euler"), "euler_taylor"),
@@ -186,7 +182,7 @@ def test_a_blow_up_is_status_1_with_advice(run: Run) -> None:
     ],
 )
 def test_mistakes_are_status_2(run: Run, arguments: tuple[str, ...], text: str) -> None:
-    status, _, err = run("simulate", "planar2r", "--duration", "0.1", *arguments)
+    status, _, err = run("simulate", "planar2r", *given("reference.duration=0.1"), *arguments)
     assert status == 2
     assert text in err
     assert "Traceback" not in err
@@ -200,10 +196,8 @@ def test_torque_falls_with_the_speed(run: Run, tmp_path: Path) -> None:
         "panda",
         "--reference",
         goal,
-        "--from",
-        ",".join(["0"] * 7),
-        "--duration",
-        "0.4",
+        *given("reference.start=0,0,0,0,0,0,0"),
+        *given("reference.duration=0.4"),
         *given("actuation.no_load_speed=0.8", "actuation.torque_limits=robot"),
         "--out",
         str(samples),
@@ -222,7 +216,14 @@ def test_elastic_joints(run: Run, tmp_path: Path) -> None:
            "elastic": {"stiffness": 400.0, "damping": 0.5}}  # fmt: skip
     path = tmp_path / "flexible.toml"
     armdyn.Robot.from_dh([row, row], gravity=(0, -9.81, 0), name="flexible").save(path)
-    arguments = ("simulate", str(path), "--reference", "0.6,-0.4", "--from", "0,0", "--duration", "6")
+    arguments = (
+        "simulate",
+        str(path),
+        "--reference",
+        "0.6,-0.4",
+        *given("reference.start=0,0"),
+        *given("reference.duration=6"),
+    )
     final = {}
     for law in ("computed_torque", "elastic_pd"):
         samples = tmp_path / f"{law}.csv"
@@ -242,7 +243,7 @@ def test_elastic_joints(run: Run, tmp_path: Path) -> None:
 def test_presliding_friction_that_the_law_does_not_know_is_announced(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "sliding.toml"
     ROBOTS["presliding"]().save(path)
-    status, out, _ = run("simulate", str(path), "--law", "pd_gravity", "--duration", "0.5")
+    status, out, _ = run("simulate", str(path), "--law", "pd_gravity", *given("reference.duration=0.5"))
     assert status == 0, out
     assert "model leaves out: presliding friction" in out
 
@@ -260,7 +261,7 @@ def test_elastic_joints_ring_under_a_rigid_design_and_settle_under_their_own(run
         "elastic": ("--law", "elastic_pd", "--plot", str(tmp_path / "run.png")),
     }.items():
         path = tmp_path / f"{name}.npz"
-        status, out, _ = run("simulate", str(ELASTIC), *options, "--duration", "4", "--out", str(path))
+        status, out, _ = run("simulate", str(ELASTIC), *options, *given("reference.duration=4"), "--out", str(path))
         with np.load(path) as saved:
             ends[name] = status, np.array([saved["q1"][-1], saved["q2"][-1]]) - START - 0.5, out
     assert ends["link"][0] != 0 and "grew without bound" in " ".join(ends["link"][2].split())
@@ -287,12 +288,10 @@ def test_laws_in_the_task_space(run: Run, tmp_path: Path, law: str, within: floa
         "three_link",
         "--law",
         law,
-        "--from",
-        "0.3,-0.9,1.1",
+        *given("reference.start=0.3,-0.9,1.1"),
         "--reference",
         "0.5,-0.7,1.2",
-        "--duration",
-        "3",
+        *given("reference.duration=3"),
         *given("solver.dt=0.004"),
         "--out",
         str(path),
@@ -302,7 +301,7 @@ def test_laws_in_the_task_space(run: Run, tmp_path: Path, law: str, within: floa
 
 
 def test_rows_of_the_task_are_chosen_or_refused(run: Run) -> None:
-    arguments = ("simulate", "three_link", "--duration", "0.02", "--law")
+    arguments = ("simulate", "three_link", *given("reference.duration=0.02"), "--law")
     status, out, _ = run(*arguments, "impedance", *given("law.rows=x y"))
     assert status == 0 and "World axes." in out
     status, _, err = run(*arguments, "impedance", *given("law.rows=x q"))
@@ -320,8 +319,7 @@ def test_encoders_alone_with_an_observer_of_the_velocity(run: Run, tmp_path: Pat
             "simulate",
             "planar2r",
             *given("sensors.resolution=1e-4", more),
-            "--duration",
-            "1",
+            *given("reference.duration=1"),
             "--out",
             str(path),
         )
@@ -333,13 +331,22 @@ def test_encoders_alone_with_an_observer_of_the_velocity(run: Run, tmp_path: Pat
 
 def test_old_and_noisy_measurements(run: Run, tmp_path: Path) -> None:
     """A delay that the gains do not stand is named; noise of the velocities shows in the torques."""
-    status, out, _ = run("simulate", "planar2r", "--duration", "30", *given("solver.dt=0.005", "sensors.delay=0.2"))
+    status, out, _ = run(
+        "simulate", "planar2r", *given("reference.duration=30", "solver.dt=0.005", "sensors.delay=0.2")
+    )
     assert status == 1 and "measurements 0.2 s old come too late" in " ".join(out.split())
     worst = []
     for noise in ("0", "0.05"):
         path = tmp_path / f"{noise}.csv"
         assert (
-            run("simulate", "planar2r", "--duration", "0.3", *given(f"sensors.noise_qd={noise}"), "--out", str(path))[0]
+            run(
+                "simulate",
+                "planar2r",
+                *given("reference.duration=0.3"),
+                *given(f"sensors.noise_qd={noise}"),
+                "--out",
+                str(path),
+            )[0]
             == 0
         )
         worst.append(np.abs(np.diff(np.genfromtxt(path, delimiter=",", names=True)["tau1"], 2)).max())
@@ -351,8 +358,8 @@ def test_adaptation_with_the_gains_it_chooses(run: Run, tmp_path: Path) -> None:
     errors = {}
     for name, more in {"fixed": given("law.adaptation=0"), "adaptive": ()}.items():
         path = tmp_path / f"{name}.csv"
-        status, out, _ = run("simulate", "three_link", "--law", "adaptive", "--payload", "0.8", "--duration",
-                             "2.5", "--out", str(path), *more)  # fmt: skip
+        status, out, _ = run("simulate", "three_link", "--law", "adaptive", "--payload", "0.8", "--out", str(path),
+                             *given("reference.duration=2.5"), *more)  # fmt: skip
         assert status == 0, out
         errors[name] = last_error(path)
     assert errors["adaptive"] < 0.1 * errors["fixed"]
@@ -369,8 +376,7 @@ def test_torques_from_a_file(run: Run, tmp_path: Path) -> None:
             "--law",
             "torques",
             *given(f"law.file={table}"),
-            "--from",
-            "0.1,0.2",
+            *given("reference.start=0.1,0.2"),
             "--out",
             str(path),
         )[0]
@@ -383,7 +389,7 @@ def test_torques_from_a_file(run: Run, tmp_path: Path) -> None:
 
 def test_khalils_rule_for_resonances_is_applied(run: Run) -> None:
     """Poles of a PID beyond half the lowest resonance get advice; those of one designed for it do not."""
-    command = ("simulate", str(ELASTIC), "--law", "pid", "--duration", "0.2")
+    command = ("simulate", str(ELASTIC), "--law", "pid", *given("reference.duration=0.2"))
     _, out, _ = run(*command, columns=200)
     lowest = armdyn.control.resonance_range(armdyn.compile(armdyn.load(ELASTIC))).first
     advice = f"may excite the structure: keep the poles within {lowest / 2:.4g} rad/s"

@@ -19,7 +19,7 @@ import pytest
 import armdyn
 from armdyn.codegen import c_source, export
 from armdyn.codegen.export_files import model_for
-from armdyn.codegen.fmu_source import PAYLOAD, prepared
+from armdyn.codegen.payload_parameters import PAYLOAD, with_payload_parameters
 from armdyn.control.base import Law
 from armdyn.robot import Robot
 
@@ -272,5 +272,5 @@ def test_units_of_mixed_joints_and_the_same_bytes_twice(tmp_path: Path) -> None:
 
 def test_a_robot_keeps_its_parameters_beside_the_payload() -> None:
     robot = armdyn.load("scara5")
-    assert set(prepared(robot, parameters=True).parameters) > set(robot.parameters)
-    assert len(prepared(robot, parameters=False).parameters) == 10
+    assert set(with_payload_parameters(robot, parameters=True).parameters) > set(robot.parameters)
+    assert len(with_payload_parameters(robot).parameters) == 10

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import armdyn
-from armdyn.cli.command import app
+from armdyn.cli import application
 from armdyn.errors import FeatureError
 from armdyn.report.pages.study_page import study
 from armdyn.robot.features import FEATURES, SUPPORT
@@ -58,7 +58,7 @@ def test_what_is_declared_is_right_and_the_rest_is_refused(what: str) -> None:
             CELLS[what](right(feature))
         else:
             refusing = "|".join(alone(feature).robot.features)  # what a feature implies may be refused before it
-            with pytest.raises(FeatureError, match=f"--load without=({refusing})"):
+            with pytest.raises(FeatureError, match=f"ROBOT,without=({refusing})"):
                 CELLS[what](alone(feature))
 
 
@@ -79,7 +79,7 @@ def test_a_deleted_declaration_is_noticed(what: str, monkeypatch: pytest.MonkeyP
         case = copy(right(feature))
         vars(case).pop("dyn", None)  # nothing compiled yet
         monkeypatch.setitem(SUPPORT, what, declared - {feature})
-        with pytest.raises(FeatureError, match=f"--load without={feature}"):
+        with pytest.raises(FeatureError, match=f"ROBOT,without={feature}"):
             CELLS[what](case)
     monkeypatch.setitem(SUPPORT, what, declared)
 
@@ -96,9 +96,9 @@ def test_verbs_refuse_what_their_function_does_not_declare(
         robot = alone(feature).robot
         if not set(robot.features) <= declared and feature != "payload":  # files hold a payload as a body
             path = robot.save(tmp_path / f"{feature}.toml")
-            outcome = CliRunner().invoke(app, [name, str(path)])
+            outcome = CliRunner().invoke(application(), [name, str(path)])
             assert isinstance(outcome.exception, FeatureError), (feature, outcome.output)
-            assert "--load without=" in str(outcome.exception)
+            assert "ROBOT,without=" in str(outcome.exception)
 
 
 @pytest.mark.parametrize("what", sorted(BUILT_FROM))
@@ -110,5 +110,5 @@ def test_functions_built_from_others_refuse_what_they_do_not_declare(
     declared = SUPPORT[what]
     for feature in FEATURES:
         monkeypatch.setitem(SUPPORT, what, declared - {feature})
-        with pytest.raises(FeatureError, match=f"--load without={feature}"):
+        with pytest.raises(FeatureError, match=f"ROBOT,without={feature}"):
             function(alone(feature).robot, *((tmp_path / "page",) if function is study else ()))

@@ -120,7 +120,7 @@ def test_what_is_not_declared_is_refused_by_name(feature: str) -> None:
         if feature in taken:
             require(alone, what, taken)
         else:
-            with pytest.raises(FeatureError, match=rf"--load without={feature}") as caught:
+            with pytest.raises(FeatureError, match=rf"ROBOT,without={feature}") as caught:
                 require(alone, what, taken | implied)
             assert (caught.value.feature, caught.value.joints) == (feature, robot.features[feature])
 

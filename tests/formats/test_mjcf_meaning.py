@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+import armdyn
 from armdyn.errors import ArmdynError
 from armdyn.formats import mjcf
 
@@ -93,8 +95,31 @@ def test_shells(shape: str, weight: str) -> None:
     )
     body = f'<body name="a"><joint name="j" axis="1 2 3"/>{geom}</body>'
     text = f"<mujoco><worldbody>{body}</worldbody></mujoco>"
-    # MuJoCo takes an ellipsoid's shell from the difference of two solids 1e-6 m apart; ours is the limit.
+    # MuJoCo takes an ellipsoid's shell from the difference of two solids 1e-6 m apart; ours is the limit (test below).
     assert_same_dynamics(text, mjcf.loads(text), 1e-5 if shape == "ellipsoid" else 1e-10)
+
+
+@pytest.mark.parametrize("size", [(0.1, 0.2, 0.3), (0.03, 0.05, 0.4)])
+def test_the_shell_of_an_ellipsoid_is_the_limit_that_mujoco_approximates(size: tuple[float, float, float]) -> None:
+    """The difference of two solids whose semi-axes differ by the length h, in exact fractions, as h goes to zero.
+
+    At MuJoCo's h = 1e-6 m the quotient is MuJoCo's value, at h = 1e-15 m it is ours: the approximation is MuJoCo's.
+    """
+    x, y, z = (Fraction(str(s)) for s in size)
+
+    def moment(h: Fraction) -> float:
+        inner, outer = ((a * b * c, a * b * c * (b * b + c * c) / 5) for a, b, c in ((x, y, z), (x + h, y + h, z + h)))
+        return float((outer[1] - inner[1]) / (outer[0] - inner[0]))
+
+    limit, approximation = moment(Fraction(1, 10**15)), moment(Fraction(1, 10**6))
+    geom = f'<geom type="ellipsoid" size="{size[0]} {size[1]} {size[2]}" mass="1" shellinertia="true"/>'
+    text = f'<mujoco><worldbody><body><joint axis="1 0 0"/>{geom}</body></worldbody></mujoco>'
+    ours = armdyn.compile(mjcf.loads(text)).mass_matrix([0.0])[0, 0]
+    model = mujoco.MjModel.from_xml_string(text)
+    theirs = next(value for value in model.body_inertia[1] if abs(value / limit - 1) < 1e-4)
+    assert ours == pytest.approx(limit, rel=1e-12)
+    assert theirs == pytest.approx(approximation, rel=2e-9)  # they subtract in double precision
+    assert abs(theirs / limit - 1) > 100 * abs(theirs / approximation - 1)
 
 
 INVALID = {
@@ -171,6 +196,21 @@ def written(folder: Path, files: Mapping[str, str]) -> Path:
 def test_included_files_are_read(tmp_path: Path) -> None:
     path = written(tmp_path, FILES)
     assert_same_dynamics(mujoco.MjSpec.from_file(str(path)).to_xml(), mjcf.read(path), 1e-5)  # to_xml writes six digits
+
+
+def test_included_files_may_be_anywhere_in_the_folder_tree_of_the_model(tmp_path: Path) -> None:
+    """A marker such as LICENSE shows the top of a distributed model; without one the model's folder is the top."""
+    files = {
+        "arm/scenes/table.xml": '<mujoco><include file="../arm.xml"/></mujoco>',
+        "arm/arm.xml": f"<mujoco><worldbody>{ARM}</worldbody></mujoco>",
+        "arm/LICENSE": "",
+    }
+    (tmp_path / "arm").mkdir()
+    path = written(tmp_path, files)
+    assert_same_dynamics(files["arm/arm.xml"], mjcf.read(path))
+    (tmp_path / "arm/LICENSE").unlink()
+    with pytest.raises(ArmdynError, match="folder or below"):
+        mjcf.read(path)
 
 
 @pytest.mark.parametrize(("files", "message"), [

@@ -56,7 +56,7 @@ def test_what_xacro_cannot_expand(path: Path) -> None:
     with pytest.raises(FileError, match="no package 'other_arm'"):
         armdyn.load(path)
     path.write_text(ARM.replace('default=""', ""), encoding="utf-8")
-    with pytest.raises(FileError, match="--load arg=NAME=VALUE"):
+    with pytest.raises(FileError, match="ROBOT,arg=NAME=VALUE"):
         armdyn.load(path)
 
 

@@ -11,12 +11,13 @@ import armdyn
 from armdyn.dynamics.presliding import torques_along
 from armdyn.errors import FeatureError
 from armdyn.formats import save
-from armdyn.identification import Fit, Log, Weighted, process
+from armdyn.formats.supplement import split
+from armdyn.identification import Fit, Log, Weighted
 from armdyn.identification.fit.delivery import Delivery
 from armdyn.parameters import physical_consistency
 from armdyn.robot.parts import Friction
-from armdyn.typing import Array
 from support import logs
+from support.logs import recomputed_errors
 
 FORMATS = (".toml", ".urdf", ".xml")
 
@@ -53,32 +54,12 @@ def fit() -> Fit:
     return armdyn.identify(_upright(), _log(1), validation=_log(2), check=False)
 
 
-def _recomputed(path: Path, log: Log) -> Array:
-    """(n,) rms error over rms torque where the joint moves, from the file and the log, by filters of our own here."""
-    robot = armdyn.load(path)
-    samples = process(log, robot)
-    tau = torques_along(robot, samples.q, samples.qd, samples.qdd)
-    step = round(1 / 25 / float(samples.t[1] - samples.t[0]))
-    half = 10 * step  # a low-pass at 10 Hz: a sinc under a Kaiser window
-    k = np.arange(-half, half + 1)
-    window = np.sinc(k * 0.8 / step) * np.kaiser(2 * half + 1, 5.0)
-    window /= window.sum()
-    found = []
-    for j in range(robot.n):
-        both = samples.tau[:, j] - tau[:, j], samples.tau[:, j]
-        padded = (np.pad(x, half, mode="reflect", reflect_type="odd") for x in both)
-        left, right = (np.convolve(x, window, "valid")[::step] for x in padded)
-        moving = np.abs(samples.qd[::step, j]) > 0.02
-        found.append(np.sqrt((left[moving] ** 2).mean() / (right[moving] ** 2).mean()))
-    return np.array(found)
-
-
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_the_printed_error_is_that_of_the_file(suffix: str, fit: Fit, tmp_path: Path) -> None:
     """By filters written out here; windows of the low-pass differ in detail, hence the 2 %."""
     written = fit.save(tmp_path / f"arm{suffix}")
     assert isinstance(written, Delivery) and written.fine and written.path is not None
-    own = _recomputed(written.path, _log(2))
+    own = recomputed_errors(written.path, _log(2))
     assert own == pytest.approx(written.errors.moving, rel=0.02)
     shown = float(re.findall(r"torque error ([\d.]+) %", str(written))[0])
     assert shown == pytest.approx(100 * np.exp(np.log(own).mean()), rel=0.02)
@@ -97,22 +78,28 @@ def test_every_delivered_robot_is_physically_consistent(suffix: str, fit: Fit) -
         assert law.viscous >= 0 and law.coulomb >= 0 and (rotor is None or rotor.inertia >= 0)
 
 
-def test_a_poorer_format_is_fitted_again_and_has_its_complete_robot_beside_it(fit: Fit, tmp_path: Path) -> None:
-    written = fit.save(tmp_path / "arm.urdf")
-    assert isinstance(written, Delivery) and {"rotors", "offsets"} <= set(written.left_out)
-    assert written.errors.mean > 2 * fit.files[0].errors.mean  # what the format lacks matters here
-    dropped = fit.robot.without(*written.left_out)
+@pytest.mark.parametrize("suffix", [".urdf", ".xml"])
+def test_what_a_format_lacks_is_read_back_and_other_programs_get_the_best_of_the_rest(
+    suffix: str, fit: Fit, tmp_path: Path
+) -> None:
+    written = fit.save(tmp_path / f"arm{suffix}")
+    assert isinstance(written, Delivery) and {"friction_law", "offsets"} <= set(written.left_out)
+    assert written.alone is not None and written.errors.mean < 1.2 * fit.files[0].errors.mean
+    assert [path.name for path in tmp_path.iterdir()] == [f"arm{suffix}"]  # nothing else is written
+    text = (tmp_path / f"arm{suffix}").read_text()
+    elsewhere = tmp_path / f"elsewhere{suffix}"
+    elsewhere.write_text(re.sub(r"<!-- armdyn.*?-->", "", text, flags=re.DOTALL))
+    assert recomputed_errors(elsewhere, _log(2)) == pytest.approx(written.alone.moving, rel=0.02)
     judged = fit.validation.judged
-    assert judged.errors(judged.torques(dropped)).mean > 1.2 * written.errors.mean  # than the same terms dropped
-    complete = armdyn.load(tmp_path / "arm.toml")
-    assert judged.errors(judged.torques(complete)).mean == pytest.approx(fit.files[0].errors.mean, rel=1e-9)
+    dropped, _ = split(fit.robot, "mjcf" if suffix == ".xml" else "urdf")
+    assert judged.errors(judged.torques(dropped)).mean > 1.2 * written.alone.mean  # than the same terms dropped
 
 
 def test_a_file_that_gives_back_another_robot_is_an_error(fit: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
     """Evidence that bites: a writer that loses the friction of a joint is noticed."""
     from armdyn.identification.fit import delivery
 
-    monkeypatch.setattr(delivery, "save", lambda robot, path: save(robot.without("friction"), path))
+    monkeypatch.setattr(delivery, "save", lambda robot, path, **_: save(robot.without("friction"), path))
     with pytest.raises(armdyn.ArmdynError, match="gives back a robot"):
         fit.as_file(".toml")
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import armdyn
-from armdyn.cli.command import app
+from armdyn.cli import application
 from armdyn.errors import ArmdynError, FeatureError
 from armdyn.identification import identify, stiffness
 from armdyn.robot import Robot
@@ -102,7 +102,7 @@ def test_files_and_errors(log: dict[str, Any], tmp_path: Path) -> None:
     expected = stiffness(guess(), log)
     assert [j.stiffness for j in found.joints] == pytest.approx([j.stiffness for j in expected.joints], rel=1e-9)
     saved, out = guess().save(tmp_path / "soft.toml"), tmp_path / "found.toml"
-    done = CliRunner().invoke(app, ["stiffness", str(saved), str(path), "--out", str(out)])
+    done = CliRunner().invoke(application(), ["stiffness", str(saved), str(path), "--out", str(out)])
     assert done.exit_code == 0 and "Elastic joints" in done.output
     assert [joint.elastic.stiffness for joint in armdyn.load(out).joints if joint.elastic] == pytest.approx(
         [j.stiffness for j in expected.joints]

@@ -4,12 +4,18 @@ The logs are read in place, beside the project; without them these tests are ski
 """
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from armdyn.identification import process
+from armdyn.identification.clock.stamps import rebuilt
+from armdyn.identification.fit.delivery import Delivery
+from armdyn.identification.fit.validation import Judged, validate
 from armdyn.parameters import physical_consistency
+from support.logs import recomputed_errors
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -24,7 +30,7 @@ URDF = Path(np.__file__).parents[1] / "cmeel.prefix/share/example-robot-data/rob
     ],
 )
 def test_every_joint_is_predicted_better_than_by_the_plain_baseline(
-    name: str, most: list[float], monkeypatch: pytest.MonkeyPatch
+    name: str, most: list[float], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """`most`: for TX40 the goals (joint 5 has hardly any torque in the last part), for UR10 what was measured plus a
     tenth; the band is there to catch a loss of calibration.
@@ -45,9 +51,13 @@ def test_every_joint_is_predicted_better_than_by_the_plain_baseline(
     assert (found.moving < most).all(), found.moving
     assert (found.inside > 85).all(), found.inside
     assert physical_consistency(ours.fit.robot).solid
+    judged = Judged.of(robot.bound(), process(rebuilt(last), robot), held_out=True, source="")
+    fit = replace(ours.fit, validation=validate(judged, ours.fit.robot))
     for suffix in (".toml", ".urdf", ".xml"):
-        (delivered,) = [ours.fit.as_file(suffix)]
-        assert delivered.fine and delivered.read is not None
+        delivered = fit.save(tmp_path / f"arm{suffix}")
+        assert isinstance(delivered, Delivery) and delivered.fine and delivered.read is not None
+        assert recomputed_errors(tmp_path / f"arm{suffix}", last) == pytest.approx(delivered.errors.moving, rel=0.03)
+        assert delivered.errors.mean < 0.75 * np.exp(np.log(plain / 100).mean())
         assert physical_consistency(delivered.read).solid
         joints = delivered.read.joints
         assert all(j.friction is None or min(float(j.friction.viscous), float(j.friction.coulomb)) >= 0 for j in joints)

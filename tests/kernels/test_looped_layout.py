@@ -9,7 +9,7 @@ import pytest
 
 from armdyn.dynamics.looped.links import Shape
 from armdyn.dynamics.looped.tables import RECIPES
-from armdyn.kernels.looped.memory import BASE, ENDING, Layout, scratch_bytes, transfers, unturned_bytes
+from armdyn.kernels.looped.memory import BASE, Layout, scratch_bytes, transfers, unturned_bytes
 
 LINKS, DOUBLE, LINE = 4, 8, 8
 
@@ -21,7 +21,7 @@ class Numbers:
         self.n = n
 
     def fixed(self, name: str) -> int:
-        return {"n": self.n, "chosen": -1}[name]
+        return {"n": self.n}[name]
 
     def table(self, name: str) -> int:
         return 0
@@ -52,7 +52,6 @@ def test_parts_of_memory_fill_it_without_overlap(name: str, n: int, samples: int
     parts = [
         (layout.turned, one * -(-n // wide) * wide * recipe.pair_size),
         *((start, BASE * samples) for start in layout.base),
-        (layout.ending, ENDING * one),
         *((start, vector) for start in (*layout.inputs, *layout.results)),
         (layout.state, one * entries * (full + 2 * LINKS)),  # and those of the world and beyond the last
         (layout.strips_turned, vector * recipe.strip_size),
@@ -62,8 +61,6 @@ def test_parts_of_memory_fill_it_without_overlap(name: str, n: int, samples: int
         assert unturned_bytes(recipe, samples, wide) == parts[-1][1] + parts[-2][1]
     eights = -(-n // LINE) * LINE
     rows = DOUBLE * (eights * max(recipe.columns, 4 * LINKS) + 2 * LINE)  # sixteen, or strips of all links
-    if name == "mass_matrix":  # all, and what tiles have below them
-        rows = DOUBLE * (-(-n * (n + LINKS) // LINE) * LINE + 2 * LINE)
     parts += [(layout.rows, rows * recipe.matrices), (layout.passed, passed)]
     assert parts[0][0] == 0
     for (start, size), (following, _) in itertools.pairwise(parts):
@@ -77,7 +74,7 @@ def test_records_of_links_follow_that_of_the_world(samples: int) -> None:
     n, recipe = 9, RECIPES["inverse_dynamics"](Shape(mixed=True, terms=False))
     layout: Any = Layout(Numbers(n), recipe, samples, 0, LINKS)  # type: ignore[arg-type]
     records = [layout.record(k) for k in range(-1, n)]
-    assert records[0] == layout.world == layout.chosen
+    assert records[0] == layout.world
     if samples > 1:
         assert records == [layout.state + DOUBLE * samples * layout.size * k for k in range(n + 1)]
         return

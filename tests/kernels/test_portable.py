@@ -33,7 +33,7 @@ TARGETS: dict[str, tuple[str, Machine]] = {
     "x86_64-apple-darwin": ("haswell", INTEL),
     "x86_64-unknown-linux-gnu": ("x86-64", replace(INTEL, doubles=2, fused=False)),
 }
-OURS = {*ONE, "rows", "block", "loop", "many", "scattered", "copy", "total", "sines", "all_sines", "exact",
+OURS = {*ONE, "rows", "block", "loop", "many", "dense", "copy", "total", "sines", "all_sines", "exact",
         "scatter_results", "exact_lanes", "put_lines", "put_rows", "extents"}  # fmt: skip
 SYSTEM = {"__chkstk", "exp"}
 """Windows looks at large stack frames page by page; the exponential is that of the C library."""

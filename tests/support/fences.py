@@ -13,7 +13,7 @@ import click
 import pytest
 from typer.main import get_command
 
-from armdyn.cli import app
+from armdyn.cli import application
 
 NEEDED = r"^(?:import|from) (casadi|jax|torch|pinocchio|mujoco)\b"
 """Libraries without which a block is left out."""
@@ -51,7 +51,7 @@ def commands(text: str) -> list[list[str]]:
 
 def parse(arguments: list[str]) -> None:
     """Have the command line read its arguments, without running the verb: names, options and values must be right."""
-    group = get_command(app)
+    group = get_command(application())
     assert isinstance(group, click.Group) or hasattr(group, "commands")
     if arguments and not arguments[0].startswith("-"):
         verb = group.commands[arguments[0]]

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import armdyn
+from armdyn.dynamics.presliding import torques_along
+from armdyn.identification import process
+from armdyn.identification.clock.stamps import rebuilt
 from armdyn.identification.log.log import Log
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction
 from armdyn.trajectory.fourier import Fourier, fourier
+from armdyn.typing import Array
 
 
 @cache
@@ -56,3 +61,23 @@ def simulated(
     tau = tau + torque_noise * tau.std(axis=0) * rng.standard_normal(tau.shape)
     names = tuple(joint.name for joint in robot.joints)
     return Log(t, q + position_noise * rng.standard_normal(q.shape), tau, joints=names, source="simulation")
+
+
+def recomputed_errors(path: Path, log: Log) -> Array:
+    """(n,) rms error over rms torque where the joint moves, from the file and the log, by filters of our own here."""
+    robot = armdyn.load(path)
+    samples = process(rebuilt(log), robot)
+    tau = torques_along(robot, samples.q, samples.qd, samples.qdd)
+    step = round(1 / 25 / float(samples.t[1] - samples.t[0]))
+    half = 10 * step  # a low-pass at 10 Hz: a sinc under a Kaiser window
+    k = np.arange(-half, half + 1)
+    window = np.sinc(k * 0.8 / step) * np.kaiser(2 * half + 1, 5.0)
+    window /= window.sum()
+    found = []
+    for j in range(robot.n):
+        both = samples.tau[:, j] - tau[:, j], samples.tau[:, j]
+        padded = (np.pad(x, half, mode="reflect", reflect_type="odd") for x in both)
+        left, right = (np.convolve(x, window, "valid")[::step] for x in padded)
+        moving = (np.abs(samples.qd[::step, j]) > 0.02) & samples.keep[::step].any(axis=1)
+        found.append(np.sqrt((left[moving] ** 2).mean() / (right[moving] ** 2).mean()))
+    return np.array(found)

@@ -98,6 +98,13 @@ class Dual:
         value = ops.exp(self.value)
         return self._at(value, mul(value, self.dot))
 
+    def atan2(self, other: Any) -> Any:
+        if (aligned := self._aligned(other)) is None:
+            return NotImplemented
+        level, y, dy, x, dx = aligned
+        slope = sub(mul(x, dy), mul(y, dx))
+        return Dual(ops.atan2(y, x), div(slope, add(mul(x, x), mul(y, y))), level)
+
     def sign(self) -> Scalar:
         return ops.sign(self.value)
 

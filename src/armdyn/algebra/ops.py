@@ -117,6 +117,17 @@ def exp(x: Scalar) -> Scalar:
     return 1 if is_zero(x) else _function("exp", x)
 
 
+def atan2(y: Scalar, x: Scalar) -> Scalar:
+    """The angle of the point (x, y) for any scalars that have one."""
+    if hasattr(y, "atan2"):
+        return y.atan2(x)
+    if hasattr(x, "atan2"):  # y is a plain number
+        return (y + 0 * x).atan2(x)
+    if isinstance(y, np.ndarray | np.generic) or isinstance(x, np.ndarray | np.generic):
+        return np.arctan2(y, x)
+    return math.atan2(y, x)
+
+
 def sign(x: Scalar) -> Scalar:
     """-1, 0 or 1 (of the real part for complex numbers, so that complex-step derivatives see a constant)."""
     if hasattr(x, "sign"):

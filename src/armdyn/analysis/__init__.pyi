@@ -16,6 +16,8 @@ from armdyn.analysis.motion_box import motion_box as motion_box
 from armdyn.analysis.operational_space import OperationalSpaceModel as OperationalSpaceModel
 from armdyn.analysis.operational_space import coriolis_matrix as coriolis_matrix
 from armdyn.analysis.operational_space import operational_space as operational_space
+from armdyn.analysis.proven_extremes import ProvenExtremes as ProvenExtremes
+from armdyn.analysis.proven_extremes import proven_extremes as proven_extremes
 from armdyn.analysis.pruning import Pruned as Pruned
 from armdyn.analysis.pruning import prune as prune
 from armdyn.analysis.significance import Significance as Significance

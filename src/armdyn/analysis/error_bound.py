@@ -20,7 +20,7 @@ polynomials, one for each choice of rates, so [PR-1] holds for it as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
@@ -90,9 +90,9 @@ def error_bound(
     say = progress or quiet
     say("largest errors", 0.0)
     parts = by_rates(errors, inputs)
-    rates, search = _Rates(parts, inputs, box), _Search(errors, inputs, box)
+    rates, search = _RateErrors(parts, inputs, box), _BoundSearch(errors, inputs, box)
     search.climb(rates, _random_starts(search.error, box))
-    degrees, rest = _degrees(errors, inputs, box, search.found)
+    degrees, rest = polynomial_degrees(errors, inputs, box, search.found)
     grid = fine_enough(box, degrees, factor)
     bound, expected = np.full(len(errors), np.inf), MARGIN * grid.factors * search.found
     if within is None or (expected <= within).all():
@@ -140,7 +140,7 @@ def _peak(parts: Coefficients, box: MotionBox) -> list[Node]:
     return total
 
 
-class _Rates:
+class _RateErrors:
     """The errors of all joints as functions of the rates, at any positions."""
 
     def __init__(self, parts: Coefficients, inputs: Inputs, box: MotionBox) -> None:
@@ -161,19 +161,24 @@ class _Rates:
         return A, np.reshape(F, (*np.shape(A), self.n)), c
 
 
-def _degrees(errors: Sequence[Node], inputs: Inputs, box: MotionBox, scale: Array) -> tuple[Array, Array]:
-    """((n, n) degree of each error in each coordinate, (n,) bounds on the terms of higher degree, negligible)."""
+def polynomial_degrees(errors: Sequence[Node], inputs: Inputs, box: MotionBox, scale: Array) -> tuple[Array, Array]:
+    """((k, n) degree of each expression in each coordinate, (k,) bounds on the terms of higher degree, negligible).
+
+    scale: (k,) of which terms below the share NEGLIGIBLE, all together, are bounded and not counted.
+    """
     ring = Ring(ordered(tuple(errors)))
     place = {node: j for j, node in enumerate(inputs["q"])}
-    largest = dict(zip((*inputs["qd"], *inputs["qdd"]), (*box.velocity, *box.acceleration), strict=True))
-    largest |= dict(zip(inputs["q"], np.maximum(np.abs(box.lower), np.abs(box.upper)), strict=True))
+    largest = dict(zip(inputs["q"], np.maximum(np.abs(box.lower), np.abs(box.upper)), strict=True))
+    rates = {name: inputs[name] for name in ("qd", "qdd") if name in inputs}
+    for name, values in (("qd", box.velocity), ("qdd", box.acceleration)):
+        largest |= dict(zip(rates.get(name, ()), values, strict=name in rates))
     angles = {k: angle for k, angle in enumerate(ring.angles) if angle.online}
-    straight = {node for node, j in place.items() if not box.revolute[j]} | {*inputs["qd"], *inputs["qdd"]}
+    straight = {node for node, j in place.items() if not box.revolute[j]}.union(*rates.values())
     if not set(angles.values()) <= place.keys() - straight or not set(ring.symbols) <= straight:
         raise NotApplicable(
             "the torques are no polynomials in rates, sines and cosines",
             where="error bound",
-            expected="a rigid tree without friction",
+            expected="a rigid tree without friction, or loops whose joints follow linearly",
         )
     sizes = np.array([largest[each] for each in ring.symbols], dtype=float)
     terms = [_terms(ring, error, inputs, angles, sizes) for error in errors]
@@ -228,9 +233,21 @@ class Grid:
     def points(self) -> int:
         return math.prod(map(len, self.axes))
 
+    def blocks(self) -> Iterator[tuple[float, Array]]:
+        """(share of the work before it, positions (k, n)) of all points, many at a time; one array is used again."""
+        axes = self.axes
+        outer = next(k for k in range(len(axes) + 1) if math.prod(map(len, axes[k:])) <= CHUNK)
+        count = math.prod(map(len, axes[:outer]))
+        q = np.empty((math.prod(map(len, axes[outer:])), len(axes)))
+        inner = np.meshgrid(*axes[outer:], indexing="ij")
+        q[:, outer:] = np.stack([each.ravel() for each in inner], axis=-1) if inner else 0.0
+        for k, place in enumerate(product(*axes[:outer])):
+            q[:, :outer] = place
+            yield k / count, q
 
-def fine_enough(box: MotionBox, degrees: Array, factor: float) -> Grid:
-    """The grid with the fewest points for a factor, or the best with MOST_POINTS; (rows, n) degrees."""
+
+def fine_enough(box: MotionBox, degrees: Array, factor: float, most: int = MOST_POINTS) -> Grid:
+    """The grid with the fewest points for a factor, or the best with `most` points; (rows, n) degrees."""
     full = np.where(box.revolute, 2, 1)  # points on a circle or arc for what one does on an interval
     powers = np.where(box.upper > box.lower, degrees, 0)
     counts = full * powers.max(axis=0) + 1
@@ -243,7 +260,7 @@ def fine_enough(box: MotionBox, degrees: Array, factor: float) -> Grid:
         worst = now.sum(axis=1).argmax()
         better = np.array([losses(j, count + 1) for j, count in enumerate(counts)]).T
         best = ((now - better)[worst] / np.log1p(1 / counts)).argmax()
-        if math.prod(counts.tolist()) / counts[best] * (counts[best] + 1) > MOST_POINTS:
+        if math.prod(counts.tolist()) / counts[best] * (counts[best] + 1) > most:
             break
         counts[best] += 1
         now[:, best] = better[:, best]
@@ -263,17 +280,11 @@ def _axis(box: MotionBox, j: int, count: int) -> Array:
     return np.asarray(middle + 2 * np.arcsin(np.sin(half / 2) * np.sin(u / 2)))
 
 
-def _largest(grid: Grid, kernel: Kernel, rates: _Rates, say: Progress) -> tuple[Array, Array]:
+def _largest(grid: Grid, kernel: Kernel, rates: _RateErrors, say: Progress) -> tuple[Array, Array]:
     """((n,) largest values on the grid, (n, n) where): by [PR-5] at the points where [PR-2] is larger than that."""
-    outer = next(k for k in range(len(grid.axes) + 1) if math.prod(map(len, grid.axes[k:])) <= CHUNK)
-    blocks = math.prod(map(len, grid.axes[:outer]))
-    q = np.empty((math.prod(map(len, grid.axes[outer:])), len(grid.axes)))
-    inner = np.meshgrid(*grid.axes[outer:], indexing="ij")
-    q[:, outer:] = np.stack([each.ravel() for each in inner], axis=-1) if inner else 0.0
     highest, where = np.full(rates.n, -np.inf), np.zeros((rates.n, rates.n))
-    for count, place in enumerate(product(*grid.axes[:outer])):
-        say("error bound", count / blocks)
-        q[:, :outer] = place
+    for share, q in grid.blocks():
+        say("error bound", share)
         h = np.asarray(kernel(q))
         for i in np.flatnonzero(h.max(axis=0) > highest):
             over = np.flatnonzero(h[:, i] > highest[i])
@@ -289,16 +300,20 @@ def _largest(grid: Grid, kernel: Kernel, rates: _Rates, say: Progress) -> tuple[
 
 
 def _rounding(graph: Graph, box: MotionBox) -> Array:
-    """(n,) bound on the rounding errors of h, from the magnitudes of all intermediate results, added in any order."""
+    """(n,) bound on the rounding errors of h."""
+    n, (size, error) = len(graph.inputs["q"]), rounding_errors(graph, graph.outputs["h"], box)
+    return error + 4 * (1 + n + n * (n + 1) // 2) * ROUNDING * size  # the same terms with signs, by products [PR-5]
+
+
+def rounding_errors(graph: Graph, outputs: Sequence[Node], box: MotionBox) -> tuple[Array, Array]:
+    """((k,) largest magnitudes, (k,) rounding errors) of outputs, from those of all results, added in any order."""
     size: dict[Node, float] = {}
     error: dict[Node, float] = {}
     largest = np.maximum(np.abs(box.lower), np.abs(box.upper)).tolist()
     for node in graph.nodes:
         of = [size[arg] for arg in node.args], [error[arg] for arg in node.args]
         size[node], error[node] = _rounded(node, *of, dict(zip(graph.inputs["q"], largest, strict=True)))
-    n = len(graph.inputs["q"])
-    added = 4 * (1 + n + n * (n + 1) // 2) * ROUNDING  # the same terms with signs, by matrix products [PR-5]
-    return np.array([error[node] + added * size[node] for node in graph.outputs["h"]])
+    return np.array([size[node] for node in outputs]), np.array([error[node] for node in outputs])
 
 
 def _rounded(node: Node, sizes: list[float], errors: list[float], inputs: Mapping[Node, float]) -> tuple[float, float]:
@@ -322,7 +337,7 @@ def _rounded(node: Node, sizes: list[float], errors: list[float], inputs: Mappin
 # The largest errors that are found -----------------------------------------------------------------------------------
 
 
-class _Search:
+class _BoundSearch:
     """The largest errors so far, and their motions."""
 
     def __init__(self, errors: Sequence[Node], inputs: Inputs, box: MotionBox) -> None:
@@ -330,7 +345,7 @@ class _Search:
         self.found = np.zeros(n)
         self.worst = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
 
-    def climb(self, rates: _Rates, starts: Array) -> None:
+    def climb(self, rates: _RateErrors, starts: Array) -> None:
         """Look for larger errors from starts (n, ..., n), those of each joint."""
         for i, positions in enumerate(starts):
             for q in positions:
@@ -357,7 +372,7 @@ def _random_starts(error: Kernel, box: MotionBox) -> Array:
     return np.asarray(np.take_along_axis(best, order[:, :, None], axis=1))
 
 
-def _climbed(rates: _Rates, i: int, q: Array, box: MotionBox) -> Array:
+def _climbed(rates: _RateErrors, i: int, q: Array, box: MotionBox) -> Array:
     """A position near q where joint i has a larger error, rates at their worst."""
     rng, span, best = np.random.default_rng(0), box.upper - box.lower, q
     for reach in 0.2 * 0.8 ** np.arange(STEPS):
@@ -367,7 +382,7 @@ def _climbed(rates: _Rates, i: int, q: Array, box: MotionBox) -> Array:
     return best
 
 
-def _worst(rates: _Rates, i: int, q: Array, box: MotionBox) -> tuple[Array, Array, Array]:
+def _worst(rates: _RateErrors, i: int, q: Array, box: MotionBox) -> tuple[Array, Array, Array]:
     """q, qd, qdd: the worst rates of joint i at a position."""
     A, F, c = rates(i, q)
     x, sign = worst_corner(F, float(c))

@@ -18,7 +18,7 @@ from typing import Any
 
 from armdyn.kernels import jit
 from armdyn.kernels.kernel import Kernel
-from armdyn.kernels.looped.writer import LoopWriter
+from armdyn.kernels.loop_writer import LoopWriter
 
 MOST_STACK = 2**19
 """Bytes of intermediate results that a function may keep on the stack."""

@@ -12,7 +12,7 @@ import itertools
 from armdyn.kernels import jit
 from armdyn.kernels.ir_writer import ONCE
 from armdyn.kernels.kernel import Kernel
-from armdyn.kernels.looped.writer import LoopWriter
+from armdyn.kernels.loop_writer import LoopWriter
 from armdyn.kernels.ports import Ports
 
 VERSIONS = ((0, 1), (0, 2), (0, 3))

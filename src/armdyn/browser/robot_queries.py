@@ -21,9 +21,8 @@ from armdyn.dynamics import compile as compiled
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, ShapeError, unknown_name
 from armdyn.kinematics.closable import pulled_in
-from armdyn.kinematics.compiled_frame import Place
 from armdyn.kinematics.inverse import all_solutions
-from armdyn.kinematics.numeric_inverse import Bounds, Problem, levenberg_marquardt
+from armdyn.kinematics.numeric_inverse import Problem, levenberg_marquardt
 from armdyn.kinematics.task_rows import linear_rows
 from armdyn.robot import Robot
 from armdyn.robot.limits import joint_units, position_limits, start_position, torque_limits, working_range
@@ -120,7 +119,7 @@ class RobotQueries:
         return compiled(self.robot.with_payload(1.0))
 
     def loaded(self, payload: float) -> Dynamics:
-        """The dynamics with a payload, kg, at the tool."""
+        """Return the dynamics of the robot with a payload of this mass, kg, at the tool."""
         mass = within(payload, "payload", HEAVIEST, 0.0)
         return compiled(self.robot.with_payload(mass)) if mass else self.dyn
 
@@ -191,15 +190,13 @@ class RobotQueries:
         at, goal = self.kept(q), np.asarray(target, dtype=float)
         if goal.shape != (3,) or not np.isfinite(goal).all():
             raise ArmdynError("the target of the tool is not three finite numbers", where="studio")
-        turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
-        rows = np.array([True] * 3 + [rotation is not None] * 3)
-
-        def place(x: Array) -> Place:
-            T = self.dyn.pose(x)
-            return Place(T[..., :3, :3], T[..., :3, 3], self.dyn.jacobian(x))
-
-        problem = Problem(place, turn[None], goal[None], rows, Bounds(*self.bounds, *self.bounds), NEAR)
-        found: Array = levenberg_marquardt(problem, at[None].copy(), ITERATIONS).q[0]
+        wanted = np.eye(4)
+        wanted[:3, 3] = goal
+        if rotation is not None:
+            wanted[:3, :3] = rotation
+        rows = tuple(range(3 if rotation is None else 6))
+        problem = Problem(self.robot, "tool", wanted[None], rows, True, NEAR)
+        found: Array = np.clip(levenberg_marquardt(problem, at[None], ITERATIONS).q[0], *self.bounds)
         try:
             return self.kept(found)
         except ArmdynError:  # a loop does not close there

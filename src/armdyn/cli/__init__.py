@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from armdyn.cli.command import VERBS, app, main
+from armdyn.cli.command import VERBS, application, main
 
-__all__ = ["VERBS", "app", "main"]
+__all__ = ["VERBS", "application", "main"]

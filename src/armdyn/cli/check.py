@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from armdyn.cli import parse
-from armdyn.cli.verb import verb
+from armdyn.cli.parse import RobotArgument
+from armdyn.cli.verb import changed_robot, verb
 
 if TYPE_CHECKING:
     from armdyn.findings import Checkup
@@ -15,12 +13,7 @@ if TYPE_CHECKING:
 
 @verb()
 def check(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="ROBOT", help="Robot file, or a name from `armdyn robots`.", autocompletion=parse.robot_names
-        ),
-    ],
+    model: RobotArgument,
 ) -> Checkup:
     """Report what is invalid or suspicious in a robot's description.
 
@@ -29,4 +22,4 @@ def check(
     """
     from armdyn import check
 
-    return check(file)
+    return check(changed_robot(model))

@@ -1,6 +1,6 @@
 """The program `armdyn`: its verbs, its help, its errors.
 
-Verbs import what they need when they run, so that the command line starts at once.
+A verb is imported when it is named, and imports what it needs when it runs, so that the command line starts at once.
 """
 
 from __future__ import annotations
@@ -8,40 +8,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from armdyn import __version__
-from armdyn.cli.analyse import analyse
-from armdyn.cli.bench import bench
-from armdyn.cli.certify import certify
-from armdyn.cli.check import check
-from armdyn.cli.cite import cite
-from armdyn.cli.compare import compare
-from armdyn.cli.derive import derive
-from armdyn.cli.evaluate import evaluate
-from armdyn.cli.excite import excite
-from armdyn.cli.explain import explain
-from armdyn.cli.export import export
-from armdyn.cli.fix import fix
-from armdyn.cli.formulations import formulations
-from armdyn.cli.identifiable import identifiable
-from armdyn.cli.identify import identify
 from armdyn.cli.parse import OptionError
-from armdyn.cli.payload import payload
-from armdyn.cli.plan import plan
-from armdyn.cli.prune import prune
-from armdyn.cli.reproduce import reproduce
-from armdyn.cli.robots import robots
-from armdyn.cli.share import share
-from armdyn.cli.show import show
-from armdyn.cli.simulate import simulate
-from armdyn.cli.stiffness import stiffness
-from armdyn.cli.studio import studio
-from armdyn.cli.study import study
-from armdyn.cli.sweep import sweep
 from armdyn.cli.verb import in_panels
 from armdyn.errors import ArmdynError, FileError
 
@@ -50,25 +24,14 @@ FINE, FINDINGS, USER_ERROR, DEFECT, INTERRUPTED = 0, 1, 2, 70, 130
 UsageError: type[Any] = typer.BadParameter.__mro__[1]
 """What the parser of the command line raises: typer has its own since 0.20, before that it is click's."""
 
-app = typer.Typer(
-    name="armdyn",
-    help="Dynamics of robot manipulators: equations, fast code, motion, control and identification.",
-    epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf, .xml (MJCF). "
-    "Start with: armdyn study scara5\n\n"
-    "Exit status: 0 fine, 1 findings that you should act on, 2 an error in the input, 70 a defect of armdyn, "
-    "130 stopped by Ctrl-C.",
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-VERBS: dict[str, tuple[Callable[..., Any], ...]] = {
-    "Model": (robots, show, check, fix, explain),
-    "Equations": (derive, compare, certify, prune, formulations),
-    "Motion": (evaluate, plan, simulate, analyse, sweep),
-    "Data": (identifiable, excite, identify, payload, stiffness),
-    "Results": (study, studio, share, export, reproduce, bench, cite),
+VERBS: dict[str, tuple[str, ...]] = {
+    "Model": ("robots", "show", "check", "fix", "explain"),
+    "Equations": ("derive", "judge", "compare", "certify", "prune", "formulations"),
+    "Motion": ("evaluate", "plan", "simulate", "analyse", "sweep"),
+    "Data": ("identifiable", "excite", "identify", "payload", "stiffness"),
+    "Results": ("study", "studio", "share", "export", "reproduce", "bench", "cite"),
 }
-"""Panels of the help and their verbs."""
+"""Panel of the help -> its verbs. A verb is a function of this name in the module of this name."""
 EXAMPLES = {
     "analyse": "panda --at 0,-0.6,0,-2.2,0,1.6,0.8 --map payload --plot map.png",
     "bench": "panda --quick",
@@ -85,13 +48,14 @@ EXAMPLES = {
     "formulations": "",
     "identifiable": "panda motion.csv",
     "identify": "my_robot.toml log.csv --out identified.toml --report fit.html",
+    "judge": "planar2r homework.tex --report judged.html",
     "payload": "my_robot.toml empty.csv loaded.csv --out loaded.toml",
     "plan": "scara5 --from 0,0,0,0,0 --to 0.1,1,0.5,-0.3,0.1 --out plan.csv",
     "prune": "puma560 --tolerance 1% --out reduced.py",
     "reproduce": "khalil",
     "robots": "",
     "share": "panda --out panda.html",
-    "show": "panda --load lock=panda_joint7=30deg,without=friction",
+    "show": "panda,lock=panda_joint7=30deg,without=friction",
     "simulate": "scara5 --reference plan.csv --set law.kp=200 --plot run.png",
     "stiffness": "my_robot.toml log.csv --out identified.toml",
     "studio": "panda",
@@ -99,14 +63,33 @@ EXAMPLES = {
     "sweep": "ur5 --vary payload=0:5:6 --plot sweep.png",
 }
 """Verb -> arguments of a typical command, shown below its help."""
-for _panel, _verbs in VERBS.items():
-    for _verb in _verbs:  # paragraphs are refilled: rich would keep the line ends of the docstring
-        _help = "\n\n".join(" ".join(part.split()) for part in (_verb.__doc__ or "").split("\n\n"))
-        _example = f"Example: armdyn {_verb.__name__} {EXAMPLES[_verb.__name__]}".rstrip()
-        app.command(rich_help_panel=_panel, help=_help, epilog=_example)(in_panels(_verb))
 
 
-@app.callback(invoke_without_command=True)
+def application(names: Iterable[str] | None = None) -> typer.Typer:
+    """The program with these verbs (default: all)."""
+    app = typer.Typer(
+        name="armdyn",
+        help="Dynamics of robot manipulators: equations, fast code, motion, control and identification.",
+        epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf, .xml (MJCF); changes may "
+        "follow, as in panda,lock=panda_joint7=30deg. "
+        "Start with: armdyn study scara5\n\n"
+        "Exit status: 0 fine, 1 findings that you should act on, 2 an error in the input, 70 a defect of armdyn, "
+        "130 stopped by Ctrl-C.",
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_common)
+    for panel, verbs in VERBS.items():
+        for name in verbs if names is None else (each for each in verbs if each in names):
+            function = getattr(import_module(f"armdyn.cli.{name}"), name)
+            # Paragraphs are refilled: rich would keep the line ends of the docstring.
+            text = "\n\n".join(" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))
+            example = f"Example: armdyn {name} {EXAMPLES[name]}".rstrip()
+            app.command(rich_help_panel=panel, help=text, epilog=example)(in_panels(function))
+    return app
+
+
 def _common(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
@@ -126,7 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if sys.stdout is None:
         _end(FileError("standard output is closed", expected="a terminal, a file or a pipe"))
     try:
-        status = app(args=None if arguments is None else list(arguments), prog_name="armdyn", standalone_mode=False)
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        known = words and any(words[0] in verbs for verbs in VERBS.values())
+        app = application(words[:1] if known else None)  # what is no verb may be --help, or a typing error
+        status = app(args=words, prog_name="armdyn", standalone_mode=False)
         sys.stdout.flush()
     except Exception as error:
         if os.environ.get("ARMDYN_TRACEBACK"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from armdyn.cli.parse import OptionError
 from armdyn.cli.verb import Writes, verb
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from armdyn.typing import Progress
 
 
-class Format(StrEnum):
+class EquationFormat(StrEnum):
     """Output formats."""
 
     text = "text"
@@ -50,8 +51,8 @@ class Split(StrEnum):
 
 
 @verb(
-    out=Writes("Write to a file: .txt, .tex, .md, .py, .json, or any with --format."),
-    panels={"Output": ("format", "entry", "split", "paper")},
+    out=Writes("Write to a file: .txt, .tex, .md, .py, .json (steps also .html, .ipynb), or any with --format."),
+    panels={"Output": ("format", "entry", "split", "paper"), "Step by step": ("steps", "start", "quiz")},
 )
 def derive(
     robot: Robot,
@@ -66,12 +67,12 @@ def derive(
         ),
     ] = Symbols.named,
     format: Annotated[
-        Format | None,
+        EquationFormat | None,
         typer.Option(
             "--format",
             "-f",
             metavar="FORMAT",
-            help=f"{', '.join(Format)} (default: text, or inferred from FILE's extension).",
+            help=f"{', '.join(EquationFormat)} (default: text, or inferred from FILE's extension).",
         ),
     ] = None,
     entry: Annotated[
@@ -88,6 +89,13 @@ def derive(
             help=f"With latex: a complete document on {', '.join(Paper)} (default: equations only, for one column).",
         ),
     ] = None,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Derive line by line, in the notation of the formulation's text.")
+    ] = False,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="LINE", help="With --steps: begin with this line, such as M or C.")
+    ] = None,
+    quiz: Annotated[bool, typer.Option("--quiz", help="With --steps: leave out the results, for a student.")] = False,
     external: Annotated[
         bool, typer.Option("--external", help="Include the torques of a wrench that the robot exerts at the tool.")
     ] = False,
@@ -100,6 +108,10 @@ def derive(
     from armdyn import derive
 
     equations = derive(robot, by, symbols=symbols.value, wrench=external, progress=progress)
+    if steps:
+        return equations.steps(format=None if format is None else format.value, start=start, quiz=quiz)
+    if start is not None or quiz:
+        raise OptionError("--from and --quiz belong to --steps")
     return equations.document(
         None if format is None else format.value,
         entries=tuple(entry or ()),

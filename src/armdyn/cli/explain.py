@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli import parse
-from armdyn.cli.verb import Writes, verb
+from armdyn.cli.verb import Writes, changed_robot, verb
 
 if TYPE_CHECKING:
     from armdyn.doctor import Explanation
@@ -40,4 +40,4 @@ def explain(
     """
     from armdyn import explain
 
-    return explain(first, second, tolerance=tolerance, progress=progress)
+    return explain(changed_robot(first), changed_robot(second), tolerance=tolerance, progress=progress)

@@ -48,6 +48,20 @@ def export(
     parameters: Annotated[
         bool, typer.Option("--parameters", help="Keep the named parameters of the robot file as arguments.")
     ] = False,
+    law: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A control law by name, or the experiment of a .toml file, as a controller."),
+    ] = None,
+    period: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S", help="Control period, as in 0.001 or 1ms (default: that of the experiment, or 1 ms)."
+        ),
+    ] = None,
+    tunable: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Gains of the law that stay arguments, and `payload` (of dynamics too)."),
+    ] = None,
     loops: Annotated[
         bool | None,
         typer.Option(
@@ -63,12 +77,14 @@ def export(
     All but Python come with a test over reference vectors and a README, which says how to build and call the code. An
     FMU (FMI 3.0, C sources) has inverse dynamics and the robot as a plant, with a tunable payload. The others have by
     default: inverse dynamics (feedforward, computed torque), forward dynamics, mass matrix, Coriolis torques, gravity
-    torques (gravity compensation), pose and Jacobian of the tool.
+    torques (gravity compensation), pose and Jacobian of the tool. With --law, a controller: its memory at the start,
+    its torques for one period, and the motion of the experiment.
 
     First steps in each language: docs/start/use_it_from.md. In CasADi, JAX and PyTorch, use armdyn.casadi, armdyn.jax
     and armdyn.torch from Python.
     """
     from armdyn import export
+    from armdyn.simulation import Experiment
 
     return export(
         robot,
@@ -78,4 +94,7 @@ def export(
         parameters=parameters,
         loops=loops,
         real="float" if to is Language.c_float32 else "double",
+        law=Experiment.read(law) if law is not None and law.endswith(".toml") else law,
+        period=None if period is None else parse.seconds(period, "--period"),
+        tunable=parse.words(tunable) if tunable else (),
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from armdyn.typing import Progress
 
 PANELS = {
-    "Log": ("format", "print_template", "validation"),
+    "Log": ("logger", "print_template", "validation"),
     "Estimation": ("include", "plain", "free", "essential", "zeros", "gravity"),
 }
 OUT = (".toml", ".urdf", ".xml", ".json")
@@ -35,7 +35,7 @@ def identify(
         list[str],
         typer.Argument(metavar="LOG...", help=f"The log, {parse.LOG_FILES}, or one per quantity: q=a.csv tau=b.csv."),
     ],
-    format: parse.LoggerOption = None,
+    logger: parse.LoggerOption = None,
     validation: Annotated[
         str | None,
         typer.Option(metavar="LOG", help="Log of another motion, or the share of this log to hold out (0.3)."),
@@ -78,7 +78,7 @@ def identify(
         free=Weighted() if free or essential else None,
         essential=essential,
         calibration=Calibration(zeros=_zeros(zeros), gravity=gravity) if zeros or gravity else None,
-        log_format=format,
+        log_format=logger,
         progress=progress,
     )
     return replace(fit, verbose=verbose)

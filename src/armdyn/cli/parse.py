@@ -26,39 +26,36 @@ class OptionError(ArmdynError):
 
 ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro")
 PICTURES = (".png", ".svg", ".pdf")
+FILMS = (".gif", ".html", ".mp4")
 PAYLOAD = "KG[@X,Y,Z]"
 
 
 def robot_names(incomplete: str) -> list[str]:
-    """Completions of a robot for the TAB key: catalog names, robot files and folders."""
+    """Completions of a robot for the TAB key: catalog names, robot files and folders; after a comma, its changes."""
     from armdyn import catalog
 
+    if "," in incomplete:
+        return _changes(incomplete)
     start = Path(incomplete)
     folder, prefix = (start, "") if incomplete.endswith(os.sep) else (start.parent, start.name)
     found = [path for path in folder.glob(f"{glob.escape(prefix)}*") if path.is_dir() or path.suffix in ROBOT_FILES]
     return [*(name for name in catalog.names() if name.startswith(incomplete)), *sorted(map(str, found))]
 
 
-LOAD_KEYS = {
-    "tip": ("BODY", "body whose frame becomes the tool frame; only the chain to it is kept"),
-    "base": ("BODY", "body that becomes the fixed base"),
-    "lock": ("JOINT=VALUE", "joint held at a position, rad, m or degrees as in 30deg"),
-    "without": ("FEATURE", "feature left out on purpose, such as friction or loops"),
-    "arg": ("NAME=VALUE", "argument of a .xacro file"),
-}
-"""Key of `--load` -> form of its value, what it does."""
+CHANGES = ("tip", "base", "lock", "without", "arg")
+"""Changes that may follow the name of a robot, as in panda,tip=hand: the body whose frame becomes the tool frame, the
+body that becomes the fixed base, a joint that is held, a feature that is left out, an argument of a .xacro file."""
 
 
-def load_keys(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completions of `--load` for the TAB key: the keys, then bodies, joints and features of the robot."""
-    done, comma, last = incomplete.rpartition(",")
+def _changes(incomplete: str) -> list[str]:
+    """Completions after a comma: the keys, then bodies, joints and features of the robot."""
+    done, _, last = incomplete.rpartition(",")
     key, equals, _ = last.partition("=")
-    known = [f"{name}=" for name in LOAD_KEYS]
-    name = ctx.params.get("robot") or next(iter(ctx.args), None)
-    if equals and key in LOAD_KEYS and name is not None:
+    known = [f"{name}=" for name in CHANGES]
+    if equals and key in CHANGES:
         from armdyn import load
 
-        robot = load(name)
+        robot = load(split_robot(done)[0])
         bodies = [joint.body.name for joint in robot.tree]
         values = {
             "tip": bodies,
@@ -67,31 +64,32 @@ def load_keys(ctx: typer.Context, incomplete: str) -> list[str]:
             "without": [*robot.features, "friction", "rotors", "gravity"],
         }
         known = [f"{key}={value}" for value in values.get(key, ())]
-    return [f"{done}{comma}{text}" for text in known if text.startswith(last)]
+    return [f"{done},{text}" for text in known if text.startswith(last)]
 
 
-def load_options(texts: list[str] | None) -> dict[str, Any]:
-    """`["tip=hand,lock=j7=0.3"]` as {"tip": "hand", "lock": {"j7": 0.3}, ...}: arguments of `armdyn.load`, and
-    "without", those of `Robot.without`.
+def split_robot(text: str) -> tuple[str, dict[str, Any]]:
+    """`"panda,tip=hand,lock=j7=0.3"` as "panda" and {"tip": "hand", "lock": {"j7": 0.3}, ...}: arguments of
+    `armdyn.load`, and "without", those of `Robot.without`. A file whose own name has a comma is taken as it is.
     """
     options: dict[str, Any] = {"lock": {}, "args": {}, "without": []}
-    for part in (part for text in texts or () for part in text.split(",")):
-        key, value = pair(part, "--load", "tip=hand or lock=elbow=30deg")
-        if key not in LOAD_KEYS:
-            raise unknown_name("key", key, LOAD_KEYS, where="--load")
+    name, *changes = [text] if os.path.exists(text) else text.split(",")
+    for part in changes:
+        key, value = pair(part, "ROBOT", "tip=hand or lock=elbow=30deg")
+        if key not in CHANGES:
+            raise unknown_name("change of the robot", key, CHANGES, where=text)
         if key == "lock":
-            joint, position = pair(value, "--load lock", "elbow=30deg")
-            (options["lock"][joint],) = numbers(position, 1, "--load lock")
+            joint, position = pair(value, "ROBOT,lock", "elbow=30deg")
+            (options["lock"][joint],) = numbers(position, 1, "ROBOT,lock")
         elif key == "arg":
-            name, setting = pair(value, "--load arg", "prefix=left_")
-            options["args"][name] = setting
+            argument, setting = pair(value, "ROBOT,arg", "prefix=left_")
+            options["args"][argument] = setting
         elif key == "without":
             options["without"].append(value)
         elif key in options:
-            raise OptionError(f"{key} is given twice", where="--load", expected=f"one {key}")
+            raise OptionError(f"{key} is given twice", where=text, expected=f"one {key}")
         else:
             options[key] = value
-    return options
+    return name, options
 
 
 class FigureSize(StrEnum):
@@ -118,8 +116,8 @@ def print_logger_template(asked: bool) -> None:
 LoggerOption = Annotated[
     Path | None,
     typer.Option(
-        "--format",
-        metavar="FORMAT",
+        "--logger",
+        metavar="FILE",
         help="TOML file of the logger: columns, units, gears, efforts; `armdyn identify --print-template` prints one.",
     ),
 ]
@@ -127,23 +125,18 @@ LoggerTemplateOption = Annotated[
     bool,
     typer.Option(
         "--print-template",
-        help="Print a file for --format with all keys.",
+        help="Print a file for --logger with all keys.",
         callback=print_logger_template,
         is_eager=True,
     ),
 ]
 RobotArgument = Annotated[
     str,
-    typer.Argument(metavar="ROBOT", help="A name from `armdyn robots`, or a robot file.", autocompletion=robot_names),
-]
-LoadOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--load",
-        metavar="KEY=VALUE,...",
-        help="Change the robot before it is used: tip=BODY, base=BODY, lock=JOINT=VALUE, without=FEATURE, "
-        "arg=NAME=VALUE (of a .xacro file); repeatable.",
-        autocompletion=load_keys,
+    typer.Argument(
+        metavar="ROBOT",
+        help="A name from `armdyn robots` or a robot file; changes follow after commas: tip=BODY, base=BODY, "
+        "lock=JOINT=VALUE, without=FEATURE, arg=NAME=VALUE (of a .xacro file).",
+        autocompletion=robot_names,
     ),
 ]
 IncludeOption = Annotated[
@@ -268,6 +261,15 @@ def payload(text: str | None) -> tuple[float, list[float]]:
     if kilograms < 0:
         raise typer.BadParameter("the mass must not be negative", param_hint="--payload")
     return kilograms, numbers(com, 3, "--payload") if com else [0.0, 0.0, 0.0]
+
+
+def seconds(text: str, where: str) -> float:
+    """`1ms` or `0.001` as a time in s."""
+    number, factor = (text.removesuffix("ms"), 1e-3) if text.endswith("ms") else (text.removesuffix("s"), 1.0)
+    try:
+        return factor * float(number)
+    except ValueError:
+        raise OptionError(f"{text!r} is not a time", where=where, expected="as in 1ms or 0.001") from None
 
 
 def words(text: str) -> tuple[str, ...]:

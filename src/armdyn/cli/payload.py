@@ -21,7 +21,7 @@ def payload(
     progress: Progress,
     unloaded: Annotated[str, typer.Argument(metavar="UNLOADED", help=f"Log without the payload, {parse.LOG_FILES}.")],
     loaded: Annotated[str, typer.Argument(metavar="LOADED", help="Log with it; the motion may differ.")],
-    format: parse.LoggerOption = None,
+    logger: parse.LoggerOption = None,
     calibrated: Annotated[
         bool,
         typer.Option(
@@ -37,5 +37,5 @@ def payload(
     from armdyn import payload
 
     return payload(
-        robot, loaded, unloaded, calibrated=calibrated, known_mass=known_mass, log_format=format, progress=progress
+        robot, loaded, unloaded, calibrated=calibrated, known_mass=known_mass, log_format=logger, progress=progress
     )

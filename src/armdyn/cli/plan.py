@@ -32,7 +32,7 @@ PANELS = {
 
 @verb(
     out=Writes("Write the motion as samples of t, q, qd, qdd, tau (.csv)."),
-    plot=figure("positions, velocities, accelerations and torques"),
+    plot=figure("positions, velocities, accelerations and torques", film=True),
     panels=PANELS,
 )
 def plan(

@@ -29,6 +29,9 @@ def reproduce(
     source: Annotated[
         str, typer.Argument(metavar="AUTHOR", help=f"{', '.join(AUTHORS)}.", autocompletion=completing(AUTHORS))
     ] = "all",
+    mutate: Annotated[
+        bool, typer.Option("--mutate", help="Break what the items vouch for, and count what they notice (minutes).")
+    ] = False,
 ) -> Result:
     """Reproduce the tables, figures and worked examples of the source texts, and compare them with the print.
 
@@ -50,4 +53,4 @@ def reproduce(
     """
     from armdyn import reproduce
 
-    return reproduce(source, progress=progress)
+    return reproduce(source, mutate=mutate, progress=progress)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from armdyn.cli.parse import split_robot
 from armdyn.cli.verb import Writes, verb
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def default_file(options: Mapping[str, Any]) -> Path:
     """Where the page goes when the user does not say: ROBOT.html."""
-    return Path(f"{Path(options['robot']).stem}.html")
+    return Path(f"{Path(split_robot(options['robot'])[0]).stem}.html")
 
 
 @verb(out=Writes("File to write (default: ROBOT.html).", default=default_file))

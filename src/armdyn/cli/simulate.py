@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,7 +42,7 @@ def print_template(asked: bool) -> None:
         raise typer.Exit
 
 
-@verb(out=SAMPLES, plot=figure("the tool's path, joints, errors, torques and energy"))
+@verb(out=SAMPLES, plot=figure("the tool's path, joints, errors, torques and energy", film=True))
 def simulate(
     robot: Robot,
     progress: Progress,
@@ -61,11 +62,6 @@ def simulate(
             "(El Baji) or swing (Truc). Default: every joint moves by 0.5 rad or 0.1 m.",
         ),
     ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option("--from", metavar="Q", help="Start configuration (default: the start of the reference)."),
-    ] = None,
-    duration: Annotated[float | None, typer.Option(metavar="S", help="Duration, s.")] = None,
     payload: Annotated[
         str | None,
         typer.Option(
@@ -78,7 +74,7 @@ def simulate(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Any key of an experiment, as in law.kp=200 or solver.integrator=rk4; repeatable.",
+            help="Any key of an experiment, as in law.kp=200, reference.start=0,30deg, solver.dt=0.01; repeatable.",
             autocompletion=setting_names,
         ),
     ] = None,
@@ -100,11 +96,7 @@ def simulate(
 
     changes: dict[str, Any] = {} if law is None else {"law.name": law}
     if reference is not None:
-        changes["reference.motion"] = _positions(reference, robot, "--reference")
-    if start is not None:
-        changes["reference.start"] = _positions(start, robot, "--from")
-    if duration is not None:
-        changes["reference.duration"] = duration
+        changes["reference.motion"] = _numbers(reference)
     if payload is not None:
         changes["plant.payload"], changes["plant.payload_com"] = parse.payload(payload)
     changes |= {key: _value(text) for key, text in (parse.pair(each, "--set", "law.kp=200") for each in settings or ())}
@@ -112,15 +104,16 @@ def simulate(
     return simulate(robot, chosen.changed(changes), progress=progress)
 
 
-def _positions(text: str, robot: Robot, option: str) -> str | list[float]:
-    """Numbers, one per joint; or a name or file, which the experiment understands."""
-    named = text.strip()[:1].isalpha() or text.lower().endswith(".csv")
-    return text if named else parse.numbers(text, robot.n, option)
-
-
 def _value(text: str) -> Any:
-    """A value of TOML; what is none is a text that needs no quotes on a command line."""
-    try:
+    """A value of TOML; else numbers as in 0,30deg; else a text, which needs no quotes on a command line."""
+    with suppress(tomllib.TOMLDecodeError):
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    return _numbers(text)
+
+
+def _numbers(text: str) -> str | list[float] | None:
+    """`"0.1,30deg"` as numbers; anything else as it is."""
+    try:
+        return parse.vector(text, "--set")
+    except typer.BadParameter:
         return text

@@ -25,7 +25,7 @@ def stiffness(
     delay: Annotated[
         float, typer.Option(metavar="S", help="Time by which torques act later than their stamps say, s.")
     ] = 0.0,
-    format: parse.LoggerOption = None,
+    logger: parse.LoggerOption = None,
 ) -> Result:
     """Identify stiffness, damping, rotor inertia and motor friction of elastic joints.
 
@@ -34,4 +34,4 @@ def stiffness(
     """
     from armdyn import stiffness
 
-    return stiffness(robot, log, link=link, motor=motor, delay=delay, log_format=format)
+    return stiffness(robot, log, link=link, motor=motor, delay=delay, log_format=logger)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from armdyn.cli.parse import split_robot
 from armdyn.cli.verb import Writes, verb
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def default_folder(options: Mapping[str, Any]) -> Path:
     """Where a report goes when the user does not say: out/ROBOT."""
-    return Path("out") / Path(options["robot"]).stem
+    return Path("out") / Path(split_robot(options["robot"])[0]).stem
 
 
 @verb(out=Writes("Folder for the report (default: out/ROBOT).", folder=True, default=default_folder))

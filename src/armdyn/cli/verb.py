@@ -15,21 +15,22 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast, get_args
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast, get_args, get_type_hints
 
 import typer
 from typer.models import OptionInfo, ParameterInfo
 
 from armdyn.cli.parse import (
+    FILMS,
     PICTURES,
     FigureSize,
     ForceOption,
     JsonOption,
-    LoadOption,
     OptionError,
     RobotArgument,
     check_extension,
-    load_options,
+    split_robot,
 )
 from armdyn.errors import FileError, unknown_name
 
@@ -65,9 +66,12 @@ class Writes:
         return Annotated[Path | None, typer.Option(metavar=kind, help=self.help, show_default=False)]
 
 
-def figure(of: str) -> Writes:
-    """The option --plot; of: what is drawn, as in "the torques"."""
-    return Writes(f"Draw {of}: .png, .svg or .pdf; FILE:column or FILE:page for a journal's width.", PICTURES)
+def figure(of: str, *, film: bool = False) -> Writes:
+    """The option --plot; of: what is drawn, as in "the torques"; film: the moving arm can be written too."""
+    text = f"Draw {of}: .png, .svg or .pdf; FILE:column or FILE:page for a journal's width"
+    if film:
+        return Writes(f"{text}. Film of the arm: .gif, .html or .mp4.", (*PICTURES, *FILMS))
+    return Writes(f"{text}.", PICTURES)
 
 
 def verb(
@@ -82,11 +86,13 @@ def verb(
 
     The function has the verb's own options as arguments, calls one function of armdyn and returns its Result; a verb
     may also return a text, which is printed as it is. Two arguments are special: `robot: Robot` is the robot that was
-    named, loaded with --load; `progress: Progress` reports progress. Choices are arguments whose type is a StrEnum.
+    named, with the changes after its name; `progress: Progress` reports progress. Choices are arguments whose type is a
+    StrEnum.
 
-    Options added here: --load beside a robot; --json, which prints `result.record()`; --force where files are written;
+    Options added here: --json, which prints `result.record()`, if the command ends by itself; --force where files
+    are written;
     out:    --out, written with `result.save(path)`; or passed to the function, if it has an argument `out`
-    plot:   --plot, written with `result.plot(path, size)`; see `figure`
+    plot:   --plot, written with `result.plot(path, size)`, films with `result.animate(path)`; see `figure`
     report: --report, written with `result.report(path)`
     waits:  the command ends when the user stops it: `result.wait()` is called after the result was shown
     panels: panels of the help besides those that all verbs have, and their options
@@ -102,13 +108,12 @@ def verb(
         hints = _annotations(function)
         passed = [name for name in writes if name in signature.parameters]
         hints |= {name: each.annotation for name, each in writes.items()}
-        hints |= {"load": LoadOption} if loads else {}
-        hints |= {"json": JsonOption} | ({"force": ForceOption} if writes else {})
+        hints |= ({} if waits else {"json": JsonOption}) | ({"force": ForceOption} if writes else {})
         defaults = {name: each.default for name, each in signature.parameters.items()}
-        defaults |= dict.fromkeys((*writes, "load")) | {"json": False, "force": False}
+        defaults |= dict.fromkeys(writes) | {"json": False, "force": False}
 
         @wraps(function)
-        def run(*, json: bool, force: bool = False, load: list[str] | None = None, **options: Any) -> NoReturn:
+        def run(*, json: bool = False, force: bool = False, **options: Any) -> NoReturn:
             from armdyn.cli.console import working
             from armdyn.files import protecting_existing, require_free
 
@@ -117,7 +122,7 @@ def verb(
             with nullcontext() if force else protecting_existing():
                 require_free(path for path, _ in paths.values() if not os.path.isdir(path))
                 if loads:
-                    options["robot"] = load_robot(options["robot"], load)
+                    options["robot"] = load_robot(options["robot"])
                 with working(function.__name__) as say:
                     options |= {name: paths[name][0] for name in passed} | ({"progress": say} if reports else {})
                     result = function(**options)
@@ -145,7 +150,8 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     one, and what only type checkers need is not evaluated.
     """
     texts = {name: text for name, text in function.__annotations__.items() if name not in ("progress", "return")}
-    return {name: eval(text, function.__globals__, {"Robot": RobotArgument}) for name, text in texts.items()}
+    own = SimpleNamespace(__annotations__=texts)
+    return get_type_hints(own, function.__globals__, {"Robot": RobotArgument}, include_extras=True)
 
 
 def _paths(
@@ -180,7 +186,10 @@ def _figure_size(path: Path) -> tuple[Path, str | None]:
 def _write(result: Any, option: str, path: Path, size: str | None) -> Any:
     """Have the result write itself; give what it returns, for `finish`."""
     if option == "plot":
-        result.plot(path, size)
+        if path.suffix.lower() in FILMS:
+            result.animate(path)
+        else:
+            result.plot(path, size)
         return path
     method = "save" if option == "out" else option
     if not hasattr(result, method):
@@ -210,8 +219,13 @@ def finish(result: Result | str, written: list[Any], *, json: bool = False) -> i
     return FINE if fine else FINDINGS
 
 
-def load_robot(name: str, options: list[str] | None = None) -> Robot:
-    """The robot of a name or file, changed by the option --load.
+def changed_robot(text: str) -> Robot | str:
+    """The robot if changes follow its name; else the text, for functions that read files themselves."""
+    return load_robot(text) if split_robot(text)[0] != text else text
+
+
+def load_robot(text: str) -> Robot:
+    """The robot of a name or file, with the changes after it.
 
     The first warning of `load` goes to stderr as one line, and so does what the model includes.
     """
@@ -219,7 +233,7 @@ def load_robot(name: str, options: list[str] | None = None) -> Robot:
 
     from armdyn.cli.console import console, first_warning, working
 
-    how = load_options(options)
+    name, how = split_robot(text)
     without = how.pop("without")
     with working("reading the robot"):
         from armdyn import load
@@ -234,7 +248,7 @@ def load_robot(name: str, options: list[str] | None = None) -> Robot:
 
 
 RESULTS = ("report", "plot", "size", "out", "dt", "json", "force")
-SHARED: Panels = {"Robot": ("load",), "Results": RESULTS}
+SHARED: Panels = {"Results": RESULTS}
 """Panels of the help that all verbs have, and their options; each panel is as wide as its own names."""
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from armdyn.codegen.functions import Function
+from armdyn.codegen.functions import ExportedFunction
 from armdyn.codegen.naming import identifier
 from armdyn.graph import Graph, Node, symbol
-from armdyn.graph.expression_writer import Dialect, Writer, folded
+from armdyn.graph.expression_writer import Dialect, ExpressionWriter, folded
 from armdyn.graph.node import SIGN
 from armdyn.graph.program import StraightLine, straight_line
 from armdyn.kernels.looped.recursion import ANGLE, FREE, SIZES, Part, Place, Recipe, entries
@@ -27,13 +27,15 @@ BASE_OPERATIONS = 60
 """Variables at most in the rotation of a free base."""
 
 
-class LoopWriter:
+class CLoopWriter:
     """The statements of one looped function.
 
     real: the type of numbers. reserved: names that no variable may have. flat: matrices are rows one after another.
     """
 
-    def __init__(self, function: Function, dialect: Dialect, real: str, reserved: frozenset[str], flat: bool) -> None:
+    def __init__(
+        self, function: ExportedFunction, dialect: Dialect, real: str, reserved: frozenset[str], flat: bool
+    ) -> None:
         assert function.loops is not None
         self.function, self.dialect, self.real, self.reserved, self.flat = function, dialect, real, reserved, flat
         self.recipe, self.tables, self.varying = function.loops.recipe, function.loops.tables, function.loops.varying
@@ -173,8 +175,8 @@ class LoopWriter:
             return f"{self.results[k]}[i]"
         if where in ("pair", "strip"):
             return f"{where}s[i][{k}]"
-        if where in ("world", "chosen"):
-            return f"state[{0 if where == 'world' else self.tables.chosen + 1}][{k}]"
+        if where == "world":
+            return f"state[0][{k}]"
         return f"{where}[{k}]"
 
     def _part(self, part: Part, indent: str) -> Iterator[str]:
@@ -188,7 +190,7 @@ class LoopWriter:
                 yield f"{indent}const {self.real} {program.names[node]} = {place};"
         for name, expression in program.written(self.dialect):
             yield from folded(f"{indent}const {self.real} {name} = {expression};", WIDTH, indent + INDENT)
-        writer = Writer(program.names, self.dialect)
+        writer = ExpressionWriter(program.names, self.dialect)
         for place, node in writes:
             yield from folded(f"{indent}{place} = {writer.write(node)};", WIDTH, indent + INDENT)
 
@@ -205,12 +207,6 @@ class LoopWriter:
     def _outputs(self) -> Iterator[str]:
         recipe, n = self.recipe, self.n
         names = iter([port.name for port in self.function.outputs])
-        if recipe.ending:
-            yield from self._ended(next(names))
-            return
-        if recipe.grid:
-            yield from self._grid(next(names))
-            return
         if recipe.outputs:
             yield f"{INDENT}for (i = 0; i < {n}; i++) {{"
             yield from (f"{INDENT * 2}{next(names)}[i] = {self.results[k]}[i];" for k in range(recipe.outputs))
@@ -220,29 +216,6 @@ class LoopWriter:
             yield from self._products(matrices)
         if recipe.strip:
             yield from self._strips(next(names))
-
-    def _ended(self, name: str) -> Iterator[str]:
-        assert self.recipe.ending is not None
-        part, shape = self.recipe.ended, self.recipe.ending.shape
-        columns = shape[1] if len(shape) == 2 else 1
-
-        def target(k: int) -> str:
-            if len(shape) == 2 and not self.flat:
-                return f"{name}[{k // columns}][{k % columns}]"
-            return f"{name}[{k}]"
-
-        reads = {node: self._address(place) for node, place in part.inputs.items()}
-        yield f"{INDENT}{{"
-        yield from self._statements(reads, [(target(place.at), node) for place, node in part.outputs], INDENT * 2)
-        yield f"{INDENT}}}"
-
-    def _grid(self, name: str) -> Iterator[str]:
-        count, rows = len(self.recipe.results), self.recipe.grid == "rows"
-        yield f"{INDENT}for (i = 0; i < {self.n}; i++) {{"
-        for k, result in enumerate(self.results):
-            place = self._entry(name, str(k), "i", self.n) if rows else self._entry(name, "i", str(k), count)
-            yield f"{INDENT * 2}{place} = {result}[i];"
-        yield f"{INDENT}}}"
 
     def _products(self, matrices: Sequence[str]) -> Iterator[str]:
         """Zeros, then all pairs: link i and those that carry it, j, from itself to the root."""
@@ -309,7 +282,7 @@ class LoopWriter:
 
     def variables(self) -> int:
         """Variables of all parts, which a compiler may keep apart, and of the world's record."""
-        parts = [*(loop.body for loop in self.recipe.loops(fused=True)), self.recipe.ended]
+        parts = [loop.body for loop in self.recipe.loops(fused=True)]
         programs = [self.straight(part.inputs, [node for _, node in part.outputs]) for part in parts if part.outputs]
         first = sum(map(len, (self.recipe.robot, *map(range, self.recipe.base.values()))))
         if self.varying:
@@ -343,7 +316,6 @@ _OWN_NAMES = {
     "near",
     "far",
     "world",
-    "chosen",
 }
 
 

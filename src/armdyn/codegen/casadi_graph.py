@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armdyn.codegen.evaluation import evaluated, installed
-from armdyn.codegen.functions import Function, model
+from armdyn.codegen.functions import ExportedFunction, model
 from armdyn.dynamics import Dynamics
 from armdyn.robot import Robot
 
@@ -23,7 +23,7 @@ def function(robot: Robot | Dynamics, name: str, *, parameters: bool = False) ->
     return _built(casadi, model(robot, (name,), parameters=parameters).functions[0])
 
 
-def _built(casadi: Any, function: Function) -> Any:
+def _built(casadi: Any, function: ExportedFunction) -> Any:
     takes, gives = function.inputs, function.outputs
     inputs = {port.name: casadi.SX.sym(port.name, len(port.nodes)) for port in takes}
     entries = {port.name: casadi.vertsplit(inputs[port.name]) for port in takes}
@@ -43,6 +43,7 @@ def _functions(casadi: Any) -> dict[str, Any]:
         "cos": casadi.cos,
         "sqrt": casadi.sqrt,
         "exp": casadi.exp,
+        "atan2": casadi.atan2,
         "abs": casadi.fabs,
         "sign": casadi.sign,
         "select": lambda condition, yes, no: casadi.if_else(condition >= 0, yes, no),

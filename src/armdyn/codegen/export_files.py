@@ -12,6 +12,7 @@ from typing import Any
 from armdyn.codegen import fmu_source
 from armdyn.codegen.c_source import stack_bytes
 from armdyn.codegen.functions import DEFAULT, Model, Real, applicable, model
+from armdyn.codegen.payload_parameters import with_payload_parameters
 from armdyn.dynamics.looped.choice import THRESHOLDS
 from armdyn.dynamics.looped.robots import can_be_looped
 from armdyn.errors import ArmdynError, unknown_name
@@ -147,7 +148,7 @@ def model_for(
         raise unknown_name("language", to, TARGETS, where="export")
     _must_fit(to, robot, parameters, loops, real)
     if to == "fmu":
-        loaded = fmu_source.prepared(robot, parameters=parameters)
+        loaded = with_payload_parameters(robot, parameters=parameters)
         wanted = fmu_source.DEFAULT if functions is None else functions
         long = robot.n >= THRESHOLDS.many and not parameters and not robot.compounds
         return model(loaded, wanted, prefix, parameters=True, loops=long)

@@ -22,12 +22,11 @@ from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from armdyn import __version__
-from armdyn.algebra import CentralInertia, Mat3, Vec3
 from armdyn.codegen import c_source
-from armdyn.codegen.functions import PARAMETERS, Function, Model
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model
 from armdyn.codegen.naming import identifier
+from armdyn.codegen.payload_parameters import PAYLOAD
 from armdyn.codegen.reference_vectors import TOLERANCE, vectors
-from armdyn.graph import symbol
 from armdyn.graph.program import fresh
 from armdyn.graph.structure import Port, nodes_of
 from armdyn.markup import safe_text
@@ -35,7 +34,6 @@ from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot import Robot
 from armdyn.robot.compounds import QUATERNION, position_rates
 from armdyn.robot.coordinates import coordinates
-from armdyn.robot.edit import add_payload
 from armdyn.robot.features import sentence
 from armdyn.robot.limits import start_position
 from armdyn.robot.parts import Kind
@@ -72,28 +70,6 @@ BASE_UNITS = {
     "1/s": 's="-1"',
     "1": "",
 }
-PAYLOAD = {
-    "mass": ("payload.mass", "kg", "mass of the payload at the tool"),
-    "x": ("payload.com[1]", "m", "its centre of mass in the tool frame, x"),
-    "y": ("payload.com[2]", "m", "its centre of mass in the tool frame, y"),
-    "z": ("payload.com[3]", "m", "its centre of mass in the tool frame, z"),
-    **{
-        axes: (f"payload.inertia.{axes}", "kg.m2", f"its inertia about its centre of mass, {axes}, axes of the tool")
-        for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
-    },
-}
-"""The parameters of a payload: name, unit, meaning."""
-
-
-def prepared(robot: Robot, *, parameters: bool) -> Robot:
-    """The robot with a payload in named parameters, of mass zero; parameters: beside those of its file."""
-    view = robot.symbolic if parameters else replace(robot, expressions=None, parameters={})
-    known = set(view.parameters)
-    names = [fresh(f"payload_{part}", known) for part in PAYLOAD]
-    mass, x, y, z, *inertia = map(symbol, names)
-    load = CentralInertia(mass, Vec3(x, y, z), Mat3.symmetric(*inertia))
-    carrying = add_payload(view, load, None)
-    return replace(carrying, parameters={**view.parameters, **dict.fromkeys(names, 0.0)}).bound()
 
 
 def files(model: Model) -> dict[PurePath, str | bytes]:
@@ -136,7 +112,7 @@ class Unit:
     """The FMU of one function."""
 
     model: Model
-    function: Function
+    function: ExportedFunction
 
     @property
     def plant(self) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Literal
+from typing import Literal, Protocol
 
 from armdyn.codegen.labels import labels_of
 from armdyn.codegen.naming import checked_prefix, file_stem, identifier
 from armdyn.dynamics import Dynamics, compile
 from armdyn.dynamics.looped.tables import recipe_and_tables, varying_numbers
-from armdyn.dynamics.quantities import QUANTITIES, Definition
+from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.graph import Graph, Node, Operations
 from armdyn.graph.angle import natural_order
@@ -24,6 +24,7 @@ from armdyn.robot import Robot
 from armdyn.robot.coordinates import coordinates
 from armdyn.robot.features import CLOSED, FREE, LOSSY, takes
 from armdyn.robot.parts import Kind
+from armdyn.typing import Array
 
 Real = Literal["double", "float"]
 """The type of numbers in C."""
@@ -48,14 +49,51 @@ class Loops:
     parameters: tuple[Node, ...] = ()
 
 
-@dataclass(frozen=True)
-class Function:
-    """One quantity to be written: its row of the table, its graph, names for intermediates; or loops over links."""
+class Described(Protocol):
+    """What the text of a function says about it: a quantity's row of the table, or a part of a controller.
 
-    definition: Definition
+    name: of the function. what: the sentence that says what it computes. included: what its model includes.
+    results: names of the results.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def what(self) -> str: ...
+    @property
+    def included(self) -> str: ...
+    @property
+    def results(self) -> tuple[str, ...]: ...
+    def words(self, name: str) -> str:
+        """What an argument or a result is, with its unit."""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """States (m of them), expected results, and the size of the terms each result is the sum of.
+
+    inputs: (m, size) by name.
+    outputs: (m, size) by name, row-major.
+    scale: (m,).
+    """
+
+    inputs: dict[str, Array]
+    outputs: dict[str, Array]
+    scale: Array
+
+
+@dataclass(frozen=True)
+class ExportedFunction:
+    """One function to be written: its description, its graph, names for intermediates; or loops over links.
+
+    vectors: makes its reference vectors; None: they are those of the quantity of its name.
+    """
+
+    definition: Described
     traced: Callable[[], Graph]
     labelled: Callable[[Graph], Mapping[Node, str]]
     loops: Loops | None = None
+    vectors: Callable[[int], Vectors] | None = None
 
     @property
     def name(self) -> str:
@@ -117,14 +155,34 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Sampling:
+    """How the functions `start`, `control` and `motion` of a model work together.
+
+    period: time between two calls of `control`, s.
+    record: the torques of the law over numbers in successive periods: (m, size) arguments and results by name.
+    """
+
+    period: float
+    record: Callable[[int], Vectors]
+
+
+@dataclass(frozen=True)
 class Model:
-    """What is written: a robot in numbers, its functions, and the named parameters that stay arguments."""
+    """What is written: a robot in numbers, its functions, and the named parameters that stay arguments.
+
+    values: of parameters that are not those of the robot's file, by name.
+    notes:  further sentences for the head of the files.
+    sampling: of a controller.
+    """
 
     robot: Robot
     prefix: str
-    functions: tuple[Function, ...]
+    functions: tuple[ExportedFunction, ...]
     parameters: tuple[Node, ...] = ()
     real: Real = "double"
+    values: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    sampling: Sampling | None = None
 
     @cached_property
     def axes(self) -> tuple[tuple[str, Kind], ...]:
@@ -142,8 +200,9 @@ class Model:
 
     @cached_property
     def defaults(self) -> tuple[float, ...]:
-        """Values of the parameters in the robot's file."""
-        return tuple(float(self.robot.parameters[node.value]) for node in self.parameters)
+        """Values of the parameters in the robot's file, and of others."""
+        known = {**self.robot.parameters, **self.values}
+        return tuple(float(known[node.value]) for node in self.parameters)
 
 
 def applicable(robot: Robot) -> tuple[str, ...]:
@@ -197,7 +256,7 @@ def model(
         steps = looped[name]
         traced = partial(dynamics.graph, name) if steps else partial(graphs.__getitem__, name)
         steps = replace(steps, parameters=free) if steps else None
-        entries.append(Function(QUANTITIES[name], traced, partial(labels, name), steps))
+        entries.append(ExportedFunction(QUANTITIES[name], traced, partial(labels, name), steps))
     return Model(dynamics.robot, stem, tuple(entries), free)
 
 

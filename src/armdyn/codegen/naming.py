@@ -23,7 +23,7 @@ C_WORDS = frozenset(
     delete dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr operator or
     or_eq private protected public reflexpr reinterpret_cast requires static_assert static_cast synchronized template
     this thread_local throw true try typeid typename typeof typeof_unqual using virtual wchar_t xor xor_eq fortran
-    sin cos sqrt exp fabs main errno assert NULL EOF NAN INFINITY DOMAIN SING OVERFLOW UNDERFLOW PLOSS TLOSS HUGE
+    sin cos sqrt exp atan2 fabs main errno assert NULL EOF NAN INFINITY DOMAIN SING OVERFLOW UNDERFLOW PLOSS TLOSS HUGE
     math_errhandling signgam linux unix i386 vax sun near far huge interface small complex imaginary I""".split()  # noqa: SIM905
 )
 """Keywords of C and C++, the functions generated code calls, and names that headers or compilers define as macros."""
@@ -32,8 +32,8 @@ PYTHON_WORDS = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), 
 MATLAB_WORDS = frozenset(
     """break case catch classdef continue else elseif end for function global if otherwise parfor persistent return
     spmd switch try while do until endif endfor endwhile endfunction endswitch end_try_catch end_unwind_protect
-    unwind_protect unwind_protect_cleanup sin cos sqrt exp abs sign select zeros numel error nargin pi i j Inf NaN eps
-    ans methods properties events enumeration arguments""".split()  # noqa: SIM905
+    unwind_protect unwind_protect_cleanup sin cos sqrt exp atan2 abs sign select zeros numel error nargin pi i j Inf NaN
+    eps ans methods properties events enumeration arguments""".split()  # noqa: SIM905
 )
 """Keywords of MATLAB and Octave, and the functions that generated code calls."""
 FILE_WORDS = frozenset(

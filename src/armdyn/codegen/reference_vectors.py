@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from armdyn.codegen.functions import PARAMETERS, Function, Model
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model, Vectors
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError
 from armdyn.mechanics import closed_chain, kane, loop_forces
@@ -21,6 +20,8 @@ from armdyn.robot.limits import total_length, working_range
 from armdyn.typing import Array
 
 STATES = 6
+AT_DEFAULTS = 1
+"""The state at which test programs take the parameters from the code's own defaults; the first one is at rest."""
 STRETCH = 0.05
 """Largest angle or distance between links and motors of elastic joints, rad or m."""
 SPREAD = 0.3
@@ -32,20 +33,6 @@ A result is a sum of some hundred rounded products: errors of up to some hundred
 """
 TOLERANCE_OF_FLOATS = 2e-5
 """The same for numbers of 32 bits: some hundred times 6e-8 of the terms."""
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """States (m of them), expected results, and the size of the terms each result is the sum of.
-
-    inputs: (m, size) by name.
-    outputs: (m, size) by name, row-major.
-    scale: (m,).
-    """
-
-    inputs: dict[str, Array]
-    outputs: dict[str, Array]
-    scale: Array
 
 
 def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]:
@@ -70,8 +57,10 @@ def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]
     return {name: np.round(values, 6) for name, values in made.items()}
 
 
-def vectors(model: Model, function: Function, count: int = STATES) -> Vectors:
+def vectors(model: Model, function: ExportedFunction, count: int = STATES) -> Vectors:
     """Reference vectors of one function."""
+    if function.vectors is not None:
+        return function.vectors(count)
     robot, state = model.robot, states(model.robot, count)
     if model.real == "float":  # results at the states that the code is given
         state = {name: values.astype(np.float32).astype(float) for name, values in state.items()}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 from armdyn.codegen import wasm_module
 from armdyn.codegen.c_source import comment, head, purpose_of_test, words
-from armdyn.codegen.functions import PARAMETERS, Function, Model
-from armdyn.codegen.reference_vectors import TOLERANCE, vectors
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model
+from armdyn.codegen.reference_vectors import AT_DEFAULTS, TOLERANCE, vectors
+from armdyn.graph import without_arctangents
 from armdyn.kernels.straight.sincos import PLAIN
 from armdyn.markup import safe_text
 
@@ -31,12 +33,17 @@ def binary(model: Model) -> bytes:
     return wasm_module.module(codes(model))
 
 
-def codes(model: Model) -> list[wasm_module.Code]:
+def codes(model: Model) -> list[wasm_module.WasmCode]:
     """The functions, ready to be encoded."""
     return [
-        wasm_module.Code(function.name, function.program(), function.inputs, function.outputs)
-        for function in model.functions
+        wasm_module.WasmCode(function.name, function.program(), function.inputs, function.outputs)
+        for function in map(_encodable, model.functions)
     ]
+
+
+def _encodable(function: ExportedFunction) -> ExportedFunction:
+    """The function with the operations that WebAssembly has."""
+    return replace(function, traced=lambda: without_arctangents(function.graph))
 
 
 def description(model: Model) -> dict[str, Any]:
@@ -147,7 +154,7 @@ def _types(model: Model) -> str:
     return "\n".join(lines)
 
 
-def _type(function: Function) -> str:
+def _type(function: ExportedFunction) -> str:
     kinds = {0: "number", 1: "Float64Array", 2: "Float64Array[]"}
     results = {port.name: kinds[len(port.shape)] for port in function.outputs}
     if len(results) == 1:
@@ -159,11 +166,12 @@ def _test(model: Model) -> str:
     data = {}
     for function in model.functions:
         found = vectors(model, function)
-        inputs = {name: values.tolist() for name, values in found.inputs.items() if name != PARAMETERS}
+        inputs = {name: values.tolist() for name, values in found.inputs.items()}
         outputs = {name: values.tolist() for name, values in found.outputs.items()}
         data[function.name] = {"inputs": inputs, "outputs": outputs, "scale": found.scale.tolist()}
+    run = _RUN.replace("@AT_DEFAULTS@", str(AT_DEFAULTS))
     lines = [*comment(purpose_of_test(model)), "", f'import {{ load }} from "./{model.prefix}.mjs";', ""]
-    return "\n".join([*lines, f"const TOLERANCE = {TOLERANCE!r};", f"const DATA = {json.dumps(data)};", "", _RUN])
+    return "\n".join([*lines, f"const TOLERANCE = {TOLERANCE!r};", f"const DATA = {json.dumps(data)};", "", run])
 
 
 _RUN = """\
@@ -172,7 +180,8 @@ let failures = 0;
 for (const [name, { inputs, outputs, scale }] of Object.entries(DATA)) {
   let worst = 0;
   scale.forEach((size, k) => {
-    const got = robot[name](...Object.values(inputs).map((rows) => rows[k]));
+    const given = Object.entries(inputs).filter(([label]) => label !== "parameters" || k !== @AT_DEFAULTS@);
+    const got = robot[name](...given.map(([, rows]) => rows[k]));
     for (const [label, rows] of Object.entries(outputs)) {
       const value = Object.keys(outputs).length > 1 ? got[label] : got;
       const rows_of = (values) => Array.from(values, (row) => (row.length ? [...row] : row)).flat();

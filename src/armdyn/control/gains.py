@@ -83,7 +83,8 @@ class GainAnalysis:
             figures = (f"{loop.frequency:.4g}", f"{loop.damping:.3f}", f"{loop.bandwidth:.4g}", loop.advice)
             rows.append((loop.name, loop.poles_text, *figures))
         note = (
-            "Linear loop of each joint at its largest inertia. Fastest: largest distance of a pole from 0. "
+            "Linear loop of each joint at its largest inertia, found by search (armdyn.analysis.proven_extremes "
+            "bounds it). Fastest: largest distance of a pole from 0. "
             "Damping: smallest of all pole pairs, 1 if all poles are real."
         )
         return Section("Control loops", (*map(Column, heads[:-1]), Column(heads[-1], folds=True)), tuple(rows), note)

@@ -16,6 +16,13 @@ MODEL = ("dyn", "n")
 """Fields of laws that hold their model, or its number of joints, rather than a gain."""
 
 
+DEFAULT_FREQUENCY = 20.0
+"""Frequency that is tried first where a design has no default, rad/s."""
+SHARES = tuple(0.8**k for k in range(20))
+"""Shares of the usual frequency that a design for a sampled loop tries, down to a seventieth."""
+MARGIN = 1.25
+"""A design for a control period is stable with a period this much longer, so that a slightly heavier arm is too."""
+
 NOT_DESIGNED = {
     "force": "the force sensor, a function (t, q, qd) -> (6,); in an experiment, a push at the frame tool",
     "file": "a .csv file with a column t and one column of torques for each joint: tau1, tau2 and so on",
@@ -53,7 +60,7 @@ class NamedLaw(NamedTuple):
 
     @property
     def design_gains(self) -> tuple[str, ...]:
-        """Gains that the design takes."""
+        """Names of the gains that the design method of a law accepts."""
         return () if self.designer is None else tuple(signature(self.designer).parameters)[1:]
 
     @property
@@ -88,7 +95,7 @@ LAWS = {
 """The control laws by name."""
 
 
-def law(name: str, dyn: Dynamics, **gains: Any) -> Law:
+def law(name: str, dyn: Dynamics, *, period: float | None = None, **gains: Any) -> Law:
     """Return the control law of that name.
 
     Gains that are not given have their defaults, or follow from a design: `pid` and `pd_gravity` from the largest
@@ -96,8 +103,10 @@ def law(name: str, dyn: Dynamics, **gains: Any) -> Law:
     replace those of the design; a law with all the gains that its class requires needs no design.
 
     Args:
-        name:  one of `LAWS`, as "computed_torque"; "torques" replays `file`, "none" is no control.
-        dyn:   the controller's model.
+        name:   one of `LAWS`, as "computed_torque"; "torques" replays `file`, "none" is no control.
+        dyn:    the controller's model.
+        period: time between two calls of the law, s; a design lowers its frequency until the sampled loop is stable
+                (default: the law acts continuously).
         gains: arguments of the law's class or of its `designed`. Laws in the task space control, if `rows` is not
                given, all rows that the arm can move; `admittance` needs `force`, its sensor.
 
@@ -124,7 +133,25 @@ def law(name: str, dyn: Dynamics, **gains: Any) -> Law:
     for gain, what in NOT_DESIGNED.items():
         if gain in named.design_gains and gain not in gains:
             raise ArmdynError(f"{gain} is missing", where=where, expected=what)
+    if period is not None and "frequency" in named.design_gains and not {"frequency", "kp", "resonance"} & gains.keys():
+        return _designed_for(period, name, dyn, gains)
     designing = {gain: value for gain, value in gains.items() if gain in named.design_gains}
     replacing = {gain: value for gain, value in gains.items() if gain not in named.design_gains}
     found: Law = replace(cast(Any, named.designer(dyn, **designing)), **replacing)
     return found
+
+
+def _designed_for(period: float, name: str, dyn: Dynamics, gains: Mapping[str, Any]) -> Law:
+    """The design with the highest frequency, up to its default, that is stable when it is sampled with a period."""
+    from armdyn.control.sampling import largest_stable_period
+
+    usual = float(signature(cast(Any, LAWS[name].designer)).parameters["frequency"].default or DEFAULT_FREQUENCY)
+    for share in SHARES:
+        found = law(name, dyn, frequency=share * usual, **gains)
+        if largest_stable_period(found, dyn, dyn, MARGIN * period) >= MARGIN * period:
+            return found
+    raise ArmdynError(
+        f"no design of {name} is stable with a control period of {period:g} s",
+        where="control.law",
+        expected=f"a shorter period; frequencies down to {SHARES[-1] * usual:.3g} rad/s were tried",
+    )

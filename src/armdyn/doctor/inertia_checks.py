@@ -291,7 +291,7 @@ def _gyration(body: GivenBody, principal: Array, points: Array) -> Iterator[Find
             "mass and tensor match each other",
             1000 * gyration,
             "mm",
-            "a mass in grams, or a tensor in another unit",
+            "a placeholder instead of a tensor, a mass in grams, or a tensor in another unit",
             "Give kg and kg m^2, at the centre of mass",
         )
     elif not body.grouped and _about_origin(body, gyration, points):

@@ -117,7 +117,7 @@ class Grams(NamedTuple):
     square: Array
 
 
-class Fit(NamedTuple):
+class TorqueFit(NamedTuple):
     """x: (p,) parameters; errors: (n,) residual over the torque, rms, NaN where nothing is known; evidence: nats."""
 
     x: Array
@@ -241,7 +241,7 @@ class LogCase:
 
     rows: LogRows
     columns: Columns
-    warm: Fit | None = None
+    warm: TorqueFit | None = None
     """The fit of a similar reading, from which the iteration starts."""
     beam: ClassVar[int] = 1
     rounds: ClassVar[int] = 3
@@ -256,7 +256,7 @@ class LogCase:
         return self.rows.grams(self.columns)
 
     @cached_property
-    def fit(self) -> Fit:
+    def fit(self) -> TorqueFit:
         """The parameters of largest posterior probability, noise and evidence [LC-1]."""
         rows, grams, columns, s = self.rows, self._grams, self.columns, SETTINGS
         n, p, gains = self.robot.n, len(rows.names), np.array(columns.gains)
@@ -297,7 +297,7 @@ class LogCase:
         signs = float(np.maximum(log_ndtr(x[friction] / deviation), -s.cap).sum())
         cost = barrier.value(x) - barrier.value(start) + float(prior @ x**2) / 2
         errors = np.where(known, np.sqrt(left) / np.sqrt(np.maximum(square, 1e-300)), np.nan)
-        return Fit(x, errors, -noise - cost - spread / 2 + signs, sigma)
+        return TorqueFit(x, errors, -noise - cost - spread / 2 + signs, sigma)
 
     @property
     def misfit(self) -> float:

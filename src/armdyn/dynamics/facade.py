@@ -17,7 +17,7 @@ from armdyn.dynamics.derived_graphs import derived
 from armdyn.dynamics.following import followed
 from armdyn.dynamics.graphs import Derived, GraphMaker, Near, Source, SymbolicSource, Variant, parameterless
 from armdyn.dynamics.looped.choice import worth_looping
-from armdyn.dynamics.looped.robots import FRAMES, can_be_looped
+from armdyn.dynamics.looped.robots import can_be_looped
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import COMPOSED, LOADED, concatenated, finite, program
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES, Definition, Quantities
@@ -184,21 +184,18 @@ class Dynamics(Shown, Quantities):
                 self._cache.keep(name, variant, made)
         return made
 
-    def _looped(self, name: str, frame: Variant | Near | Derived | None = None) -> Program | None:
+    def _looped(self, name: str, variant: Variant | Near | Derived | None = None) -> Program | None:
         """Code with loops over the links, where there is such code and it is the better choice."""
-        if not can_be_looped(self.robot, name):
+        if variant is not None or not can_be_looped(self.robot, name):
             return None
-        if frame is not None and (name not in FRAMES or not isinstance(frame, str)):
-            return None
-        where = frame or "tool"
-        if not (self.cache and self._cache.is_looped(name, where)):
-            if not worth_looping(name, self.robot, lambda: self.operations("inverse_dynamics").total, where):
+        if not (self.cache and self._cache.is_looped(name)):
+            if not worth_looping(name, self.robot, lambda: self.operations("inverse_dynamics").total):
                 return None
             if self.cache:
-                self._cache.keep_looped(name, where)
+                self._cache.keep_looped(name)
         from armdyn.dynamics.looped.tables import looped  # recipes: not loaded for straight-line code
 
-        return looped(self.robot, name, where, cache=self.cache)
+        return looped(self.robot, name, cache=self.cache)
 
     def _with_wrench(self, name: str, variant: Variant | Near | Derived) -> Program | None:
         """Inverse or forward dynamics with wrenches, where without them they are looped: J^T w comes apart."""

@@ -62,14 +62,14 @@ class ProgramCache:
         note = {"kernels": [kernel.record.data() for kernel in kernels], "operations": asdict(made.operations)}
         cache.save(key, json.dumps(note).encode(), "note")
 
-    def is_looped(self, function: str, frame: str) -> bool:
-        """Whether looped code has been chosen for a function, and a frame if it is one of a frame, before."""
-        key = self._key("looped", (function, frame))
+    def is_looped(self, function: str) -> bool:
+        """Whether looped code has been chosen for a function before."""
+        key = self._key("looped", function)
         return key is not None and cache.load(key, "note") is not None
 
-    def keep_looped(self, function: str, frame: str) -> None:
-        """A note that looped code is the choice for a function, and a frame if it is one of a frame."""
-        key = self._key("looped", (function, frame))
+    def keep_looped(self, function: str) -> None:
+        """A note that looped code is the choice for a function."""
+        key = self._key("looped", function)
         if key is not None and sources.still_settled(*FOLDERS):
             cache.save(key, b"{}", "note")
 

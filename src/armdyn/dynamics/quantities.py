@@ -247,8 +247,9 @@ class Quantities:
     ) -> Floats:
         """Joint accelerations that torques produce: qdd = M(q)^-1 (tau - C(q, qd) qd - g(q) - friction(qd)).
 
-        Included: all terms of inverse_dynamics, whose inverse it is. Raises PhysicsError if the mass matrix is
-        singular.
+        Included: all terms of inverse_dynamics, whose inverse it is.
+
+        Raises PhysicsError if the mass matrix is singular.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         qd: (..., n) joint velocities, rad/s or m/s

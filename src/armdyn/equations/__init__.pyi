@@ -6,3 +6,6 @@ from armdyn.equations.coriolis_comparison import coriolis_matrices as coriolis_m
 from armdyn.equations.coriolis_comparison import CoriolisMatrix as CoriolisMatrix
 from armdyn.equations.derivation import derive as derive
 from armdyn.equations.derivation import Equations as Equations
+from armdyn.equations.judging.judge import judge as judge
+from armdyn.equations.judging.judge import Judgement as Judgement
+from armdyn.equations.sheets.steps import Steps as Steps

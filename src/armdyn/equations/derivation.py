@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armdyn.algebra import ZERO, CentralInertia, Mat3
 from armdyn.equations import paper, projection, typesetting
@@ -39,6 +39,9 @@ from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.parts import Body, Elastic, Joint
 from armdyn.robot.robot import Robot
 from armdyn.typing import Progress, quiet
+
+if TYPE_CHECKING:
+    from armdyn.equations.sheets.steps import Steps
 
 SYMBOLS = ("named", "inertial", "base")
 CORIOLIS = ("own", "christoffel")
@@ -327,6 +330,20 @@ class Equations(Result):
     def document(self, format: str | None = None, **parts: Any) -> Document:
         """The equations in one format, as a whole or in parts: see `Document`, whose fields are the arguments."""
         return Document(self, format, **parts)
+
+    def steps(
+        self, text: str | None = None, *, format: str | None = None, start: str | None = None, quiz: bool = False
+    ) -> Steps:
+        """The derivation line by line as its text writes it, each line made of earlier ones; see `Steps`.
+
+        text: siciliano, khalil, truc, milicevic or elbaji, where the formulation has several (default: the first).
+        format, start, quiz: fields of `Steps`.
+        """
+        from armdyn.equations.sheets.steps import Steps, written
+
+        sheet = written(self, text)
+        lines, checks = tuple(sheet.lines), tuple(sheet.checks)
+        return Steps(self.robot.name, self.formulation, sheet.notation, lines, checks, format, start, quiz)
 
     def save(self, path: str | Path, **parts: Any) -> Path:
         """Write the equations: .txt, .tex, .md, .py or .json; parts as for `document`."""

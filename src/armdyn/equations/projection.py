@@ -139,7 +139,7 @@ def must_be_derivable(robot: Robot) -> None:
             where=f"robot {robot.name!r}",
             expected="mimic joints and parallelograms",
             advice="armdyn.compile and armdyn export solve any loop: M = G^T M_tree G, with G by "
-            'mechanics.closed_chain.projection. robot.without("loops"), on the command line --load without=loops, has '
+            'mechanics.closed_chain.projection. robot.without("loops"), on the command line ROBOT,without=loops, has '
             "the equations of the tree.",
             feature="loops",
             joints=joints,

@@ -61,7 +61,7 @@ def require_expressible(robot: Robot, name: str, kept: Robot | None = None) -> N
                 f"{what} does not take into account: {words} ({listed(joints)})",
                 where=f"robot {robot.name!r}",
                 advice=f"It is taken into account by: {', '.join(f'formats.{each}' for each in formats)}. "
-                f'To leave it out on purpose: robot.without("{part}"), or --load without={part} on the command line.',
+                f'To leave it out on purpose: robot.without("{part}"), or ROBOT,without={part} on the command line.',
                 feature=part,
                 joints=tuple(joints),
             )

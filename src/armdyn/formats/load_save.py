@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from armdyn import catalog
 from armdyn.errors import FileError, ModelWarning, PhysicsError, unknown_name
+from armdyn.files import write_text
+from armdyn.formats.supplement import completed, has_supplement, inserted, removed, split
 from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.robot.edit import floated
 from armdyn.robot.physical import invalid_findings
@@ -71,16 +74,29 @@ def read(robot: str | Path, free_root: bool | None = None, args: Mapping[str, An
     elif args:
         raise FileError("arguments for a file that takes none", where=str(path), expected="args= with a .xacro file")
     else:
-        made = _format(path).read(path, free_root)
+        made = completed(_format(path).read(path, free_root))
     return made.edited(floated) if free_root else made
 
 
-def save(robot: Robot, path: str | Path) -> Path:
-    """Write a robot to a file, in the format that its extension names, and return the path."""
+def save(robot: Robot, path: str | Path, *, supplement: bool = False) -> Path:
+    """Write a robot to a file, in the format that its extension names, and return the path.
+
+    supplement: write what URDF or MJCF has no place for into a comment that `load` reads back and other programs do
+        not (default: only where the robot's own file has one; else it is refused)
+    """
     path = Path(path)
     if path.suffix.lower() == ".xacro":
         raise FileError("a xacro file cannot be written", where=str(path), expected="a .urdf, .toml or .xml file")
-    _format(path).write(robot, path)
+    written, name = _format(path), FORMATS[path.suffix.lower()]
+    own = has_supplement(robot)
+    if name == "toml" or not (supplement or (own and robot.file is not None and robot.file.format == name)):
+        written.write(robot, path)
+        return path
+    held, comment = split(robot, name)
+    if own and held.file is not None:
+        held = replace(held, file=replace(held.file, text=removed(held.file.text)))
+    written.write(held, path)
+    write_text(path, inserted(read_text(path), comment))
     return path
 
 

@@ -9,17 +9,24 @@ from xml.etree.ElementTree import Element
 from armdyn.algebra import ZERO, Pose, Vec3
 from armdyn.errors import FileError, RobotError
 from armdyn.formats.mjcf_values import Compiler, Options, Posed, all_named, default_classes, place
-from armdyn.formats.safe_xml import MOST_ELEMENTS, Document, local_name, parse
+from armdyn.formats.safe_xml import MOST_ELEMENTS, XmlDocument, local_name, parse
 from armdyn.formats.text import read_text
 from armdyn.formats.xml_values import shown
 
 MOST_COPIES = 10_000
+TOP_MARKERS = ("package.xml", "LICENSE", "README.md", ".git")
+"""Any of these shows the top folder of a distributed model."""
+MOST_LEVELS = 3
+"""Folders above the model's that are searched for its top: deeper models are not distributed."""
 REFERENCES = ("joint", "jointinparent")
 """Attributes by which an actuator names what it acts on."""
 
 
-def included(document: Document, folder: Path | None) -> None:
-    """Replace each <include> by the content of its file, which must be in `folder` or below (None: no files)."""
+def included(document: XmlDocument, folder: Path | None) -> None:
+    """Replace each <include> by the content of its file, which must be in the model's folder tree.
+
+    folder: of the model (None: a text, which may include no files).
+    """
     seen: set[Path] = set()
 
     def fill(element: Element) -> None:
@@ -34,25 +41,31 @@ def included(document: Document, folder: Path | None) -> None:
     fill(document.root)
 
 
-def include_path(document: Document, include: Element, folder: Path | None) -> Path:
-    """The file that an <include> or <model> names, in `folder` or below."""
+def include_path(document: XmlDocument, include: Element, folder: Path | None) -> Path:
+    """The file that an <include> or <model> names, in the model's folder tree."""
     where, name, tag = document.at(include), include.get("file", ""), local_name(include)
     if folder is None:
         raise FileError(f"<{tag}> of {shown(name)!r} in a text", where=where, advice="Load the file that holds it.")
-    top = folder.resolve()
     own = Path(document.files.get(include, document.name)).resolve().parent  # of the file that includes it
-    path = next((place / name for place in (own, top) if (place / name).is_file()), own / name).resolve()
-    if not name or not path.is_relative_to(top):
+    places = own, folder.resolve()
+    path = next((place / name for place in places if (place / name).is_file()), own / name).resolve()
+    if not name or not path.is_relative_to(_top(folder.resolve())):
         raise FileError(
             f"<{tag}> of {shown(name)!r}",
             where=where,
             expected="a file in the model's folder or below",
-            advice="Put the files into one folder.",
+            advice=f"Put the files into one folder, or mark the top of the model's folders by a file {TOP_MARKERS[0]}.",
         )
     return path
 
 
-def _content(document: Document, include: Element, folder: Path | None, seen: set[Path]) -> Element:
+def _top(folder: Path) -> Path:
+    """The top of the model's folder tree: the nearest folder, at or above its own, that has a marker; else its own."""
+    candidates = (folder, *list(folder.parents)[:MOST_LEVELS])
+    return next((each for each in candidates if any((each / name).exists() for name in TOP_MARKERS)), folder)
+
+
+def _content(document: XmlDocument, include: Element, folder: Path | None, seen: set[Path]) -> Element:
     where, name = document.at(include), include.get("file", "")
     path = include_path(document, include, folder)
     if path in seen:
@@ -63,7 +76,7 @@ def _content(document: Document, include: Element, folder: Path | None, seen: se
     return inner.root
 
 
-def replicated(document: Document) -> None:
+def replicated(document: XmlDocument) -> None:
     """Replace each <replicate> by frames that hold its copies; actuators of copied joints are copied too."""
     if not any(local_name(element) == "replicate" for element in document.root.iter()):
         return
@@ -109,7 +122,7 @@ def _copies(posed: Posed, replicate: Element, origin: dict[Element, str]) -> Ite
         yield frame
 
 
-def _renamed(document: Document, element: Element, suffix: str, origin: dict[Element, str]) -> Element:
+def _renamed(document: XmlDocument, element: Element, suffix: str, origin: dict[Element, str]) -> Element:
     """A copy of an element with new names; `origin` keeps the name that the file gives."""
     made = _clone(document, element, element.attrib)
     name = element.get("name")
@@ -120,7 +133,7 @@ def _renamed(document: Document, element: Element, suffix: str, origin: dict[Ele
     return made
 
 
-def _clone(document: Document, element: Element, attributes: Mapping[str, str], tag: str | None = None) -> Element:
+def _clone(document: XmlDocument, element: Element, attributes: Mapping[str, str], tag: str | None = None) -> Element:
     """A copy without children that messages place where the element is."""
     made = Element(tag or element.tag, dict(attributes))
     document.stands_for(made, element)

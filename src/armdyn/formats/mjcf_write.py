@@ -223,7 +223,7 @@ def _refuse_loops(robot: Robot) -> None:
             where=f"robot {robot.name!r}",
             expected=f"loops of type {', '.join(CLOSING)}",
             advice="Save a .toml file, or cut these loops at another joint. To leave loops out on purpose: "
-            'robot.without("loops"), or --load without=loops on the command line.',
+            'robot.without("loops"), or ROBOT,without=loops on the command line.',
             feature="loops",
             joints=others,
         )

@@ -55,7 +55,7 @@ def expanded(path: Path, args: Mapping[str, Any]) -> str:
             document = xacro.process_file(str(path), mappings=mappings)
     except Exception as error:  # of many kinds: the package raises what the file's expressions raise
         reason = str(error) or type(error).__name__
-        advice = "Pass missing arguments as args={...}, on the command line --load arg=NAME=VALUE."
+        advice = "Pass missing arguments as args={...}, on the command line as ROBOT,arg=NAME=VALUE."
         raise FileError(f"xacro cannot expand it: {reason}", where=str(path), advice=advice) from None
     return str(document.toprettyxml(indent="  "))
 

@@ -1,5 +1,6 @@
 from armdyn.graph.angle import angle_folding as angle_folding
 from armdyn.graph.angle import quarter_turns as quarter_turns
+from armdyn.graph.arctangent import without_arctangents as without_arctangents
 from armdyn.graph.closed_form import closed_form as closed_form
 from armdyn.graph.count import count_operations as count_operations
 from armdyn.graph.count import Operations as Operations

@@ -18,7 +18,7 @@ class Operations:
     """Operations at run time; those on parameters only, done once off-line, are in `offline`.
 
     A subtraction is an addition; a multiplication by a constant counts. `negations` are sign changes that no
-    neighbouring operation absorbs; `others` are sign, abs, exp and select.
+    neighbouring operation absorbs; `others` are sign, abs, exp, atan2 and select.
     """
 
     multiplications: int = 0

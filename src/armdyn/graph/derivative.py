@@ -11,6 +11,7 @@ from armdyn.graph.angle import cosine, sine
 from armdyn.graph.node import (
     ABS,
     ADD,
+    ATAN2,
     CONST,
     COS,
     DIV,
@@ -96,6 +97,10 @@ def partials(node: Node) -> tuple[Node, ...]:
         return (fold.neg(sine(a)),)
     if op == SQRT:
         return (fold.div(constant(1) / 2, node),)
+    if op == ATAN2:
+        x = node.args[1]
+        square = fold.add(fold.mul(a, a), fold.mul(x, x))
+        return fold.div(x, square), fold.neg(fold.div(a, square))
     return (node if op == EXP else fold.sign_of(a) if op == ABS else ZERO,)
 
 
@@ -184,6 +189,7 @@ _BUILD: dict[str, Any] = {
     ABS: fold.absolute,
     EXP: fold.exponential,
     SELECT: fold.select,
+    ATAN2: fold.arctangent,
 }
 
 

@@ -19,6 +19,7 @@ from armdyn.errors import ArmdynError
 from armdyn.graph.node import (
     ABS,
     ADD,
+    ATAN2,
     CONST,
     COS,
     DIV,
@@ -80,6 +81,8 @@ def _value(node: Node, results: dict[Node, Any], values: Values, convert: Callab
         if exact:
             raise ArmdynError("pi is not rational: this expression has no exact value", advice="Evaluate with floats")
         return math.pi
+    if op == ATAN2:
+        return arctangent_value(results[node.args[0]], results[node.args[1]], exact)
     if len(node.args) == 2:
         a, b = results[node.args[0]], results[node.args[1]]
         return a * b if op == MUL else a + b if op == ADD else a - b if op == SUB else _quotient(a, b, exact)
@@ -142,6 +145,17 @@ def function_value(op: str, x: Any, exact: bool = False) -> Any:
     return getattr(cmath if isinstance(x, complex) else math, op)(x)
 
 
+def arctangent_value(y: Any, x: Any, exact: bool = False) -> Any:
+    """The angle of the point (x, y) for any scalars; exact numbers have one on the positive x axis only."""
+    if hasattr(x, "atan2"):
+        return (y if hasattr(y, "atan2") else y + 0 * x).atan2(x)
+    if not exact:
+        return np.arctan2(y, x) if isinstance(y, np.ndarray) or isinstance(x, np.ndarray) else math.atan2(y, x)
+    if y == 0 and x > 0:
+        return 0
+    raise ArmdynError(f"atan2({y}, {x}) has no exact value", advice="Evaluate with floats")
+
+
 def select_value(condition: Any, if_not_negative: Any, if_negative: Any) -> Any:
     """The branch chosen by the sign of the condition (of its real part, for complex-step derivatives)."""
     if hasattr(condition, "select"):
@@ -184,4 +198,6 @@ def _plain_value(node: Node, results: dict[Node, Any], values: Values) -> Any:
         return a * b if node.op == MUL else _quotient(a, b, exact=True)
     if node.op in (SIN, COS, SQRT, EXP):
         return function_value(node.op, float(results[node.args[0]]))
+    if node.op == ATAN2:
+        return math.atan2(*(results[arg] for arg in node.args))
     return _value(node, results, values, lambda value: value, exact=False)

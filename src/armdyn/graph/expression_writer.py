@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from armdyn.graph.angle import natural_key
-from armdyn.graph.node import ADD, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node, Number
+from armdyn.graph.node import ADD, ATAN2, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node, Number
 from armdyn.graph.structure import ordered
 
 LARGEST_DENOMINATOR = 12
@@ -44,7 +44,7 @@ class Dialect:
         return name
 
     def function(self, op: str, arguments: list[str]) -> str:
-        """One of sin, cos, sqrt, exp, sign, abs, select; the text must bind like a name."""
+        """One of sin, cos, sqrt, exp, sign, abs, atan2, select; the text must bind like a name."""
         return f"{op}({', '.join(arguments)})"
 
     def product(self, factors: list[str]) -> str:
@@ -68,10 +68,12 @@ class Python(Dialect):
     def function(self, op: str, arguments: list[str]) -> str:
         if op == SELECT:
             return f"np.where({arguments[0]} >= 0.0, {arguments[1]}, {arguments[2]})"
+        if op == ATAN2:
+            op = "arctan2"
         return f"np.{super().function(op, arguments)}"
 
 
-class Writer:
+class ExpressionWriter:
     """Text of nodes; those that have a name are written as that name."""
 
     def __init__(self, names: Mapping[Node, str], dialect: Dialect) -> None:
@@ -180,7 +182,7 @@ def infix(node: Node, limit: int | None = None) -> str:
         size[part] = 1 + sum(size[arg] for arg in part.args)
     if limit is not None and size[node] > limit:
         return f"<{node.op} of {len(order)} nodes>"
-    return Writer({}, Dialect()).write(node)
+    return ExpressionWriter({}, Dialect()).write(node)
 
 
 def folded(line: str, width: int, indent: str) -> list[str]:

@@ -15,6 +15,7 @@ from armdyn.errors import ArmdynError
 from armdyn.graph.node import (
     ABS,
     ADD,
+    ATAN2,
     CONST,
     DIV,
     EXP,
@@ -253,6 +254,13 @@ def exponential(a: Node) -> Node:
     if a.op == CONST:
         return ONE if a.value == 0 else constant(math.exp(a.value))
     return interned(EXP, (a,))
+
+
+def arctangent(y: Node, x: Node) -> Node:
+    """The angle of the point (x, y)."""
+    if y.op != CONST or x.op != CONST:
+        return interned(ATAN2, (y, x))
+    return ZERO if y.value == 0 and x.value >= 0 else constant(math.atan2(y.value, x.value))
 
 
 def select(condition: Any, if_not_negative: object, if_negative: object) -> Any:

@@ -26,8 +26,9 @@ from armdyn.errors import ArmdynError
 CONST, PI_OP, SYMBOL = "const", "pi", "symbol"
 ADD, SUB, MUL, DIV, NEG = "add", "sub", "mul", "div", "neg"
 SIN, COS, SQRT, SIGN, ABS, EXP, SELECT = "sin", "cos", "sqrt", "sign", "abs", "exp", "select"
+ATAN2 = "atan2"
 
-OPERATIONS = (ADD, SUB, MUL, DIV, NEG, SIN, COS, SQRT, SIGN, ABS, EXP, SELECT)
+OPERATIONS = (ADD, SUB, MUL, DIV, NEG, SIN, COS, SQRT, SIGN, ABS, EXP, SELECT, ATAN2)
 """Names of all operations a node may carry besides the leaves `const`, `pi` and `symbol`."""
 
 KINDS = ("variable", "parameter")
@@ -143,6 +144,13 @@ class Node(_Draft):
 
     def exp(self) -> Node:
         return fold.exponential(self)
+
+    def atan2(self, x: object) -> Node:
+        """The angle of the point (x, this expression), in (-pi, pi]."""
+        node = as_node(x)
+        if node is None:
+            raise ArmdynError(f"atan2 of {self!r} and {x!r}", expected="a number or an expression node")
+        return fold.arctangent(self, node)
 
     def select(self, if_not_negative: object, if_negative: object) -> Node:
         """`if_not_negative` where this expression is >= 0, else `if_negative`."""

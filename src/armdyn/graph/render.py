@@ -12,6 +12,7 @@ from armdyn.graph.expression_writer import Dialect, is_decimal
 from armdyn.graph.node import (
     ABS,
     ADD,
+    ATAN2,
     CONST,
     COS,
     DIV,
@@ -103,8 +104,8 @@ class LatexStyle(TextStyle):
         if op == SELECT:
             condition, yes, no = arguments
             return rf"\begin{{cases}} {yes} & {condition} \ge 0 \\ {no} & \text{{else}} \end{{cases}}"
-        words = {SIN: r"\sin", COS: r"\cos", EXP: r"\exp", SIGN: r"\operatorname{sgn}"}
-        return words[op] + self.bracket(arguments[0])
+        words = {SIN: r"\sin", COS: r"\cos", EXP: r"\exp", SIGN: r"\operatorname{sgn}", ATAN2: r"\operatorname{atan2}"}
+        return words[op] + self.bracket(",\\, ".join(arguments))
 
     def short_trig(self, letter: str, indices: list[str]) -> str:
         between = "," if any(len(index) > 1 for index in indices) else ""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from armdyn.graph.expression_writer import is_decimal
-from armdyn.graph.node import ADD, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node
+from armdyn.graph.node import ADD, ATAN2, CONST, DIV, MUL, NEG, PI_OP, SELECT, SUB, SYMBOL, Node
 from armdyn.graph.structure import is_scalar, nodes_of, ordered
 
 
@@ -63,6 +63,8 @@ def _view(sympy: Any, node: Node, args: list[Any]) -> Any:
         return args[0] * args[1] if op == MUL else args[0] / args[1]
     if op == NEG:
         return -args[0]
+    if op == ATAN2:
+        return sympy.atan2(*args)
     if op == SELECT:
         return sympy.Piecewise((args[1], args[0] >= 0), (args[2], True))
     return getattr(sympy, "Abs" if op == "abs" else op)(args[0])

@@ -19,7 +19,7 @@ From a graph to a function, in the order of the work:
         general     all other calls: keywords, threads, errors that name the argument
         interpreted the graph itself, where there is no LLVM
     machine         what code generation knows of a processor
-    ir_writer, looped.writer, streaming, row_copies
+    ir_writer, loop_writer, streaming, row_copies
                     text of LLVM IR: instructions, loops, rows of results
     jit             IR to object code, object code to functions in this process
     cache           object code and notes on disk; kernel_record, sources: what leads to them, for which version

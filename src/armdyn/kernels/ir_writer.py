@@ -53,6 +53,13 @@ class Writer:
         kind = f"<{lanes} x double>"
         return self.put(f"shufflevector {kind} {a}, {kind} {b}, <{len(pick)} x i32> <{mask}>")
 
+    def splat(self, value: str, lanes: int) -> str:
+        """A double in every lane of a vector."""
+        if lanes == 1:
+            return value
+        one = self.put(f"insertelement {vector(lanes)} undef, double {value}, i32 0")
+        return self.shuffle(lanes, one, one, [0] * lanes)
+
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
@@ -115,14 +122,6 @@ def splat(value: float, lanes: int) -> str:
 def splat_of(bits: str, lanes: int) -> str:
     """The literal of a double in every lane."""
     return bits if lanes == 1 else "<" + ", ".join([f"double {bits}"] * lanes) + ">"
-
-
-def splatted(w: Writer, value: str, lanes: int) -> str:
-    """A double, which is a value of the code, in every lane."""
-    if lanes == 1:
-        return value
-    one = w.put(f"insertelement {vector(lanes)} undef, double {value}, i32 0")
-    return w.shuffle(lanes, one, one, [0] * lanes)
 
 
 def whole(value: int, lanes: int) -> str:

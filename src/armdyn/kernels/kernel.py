@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from armdyn.errors import ArmdynError
-from armdyn.graph import Graph, Operations
+from armdyn.graph import Graph, Operations, without_arctangents
 from armdyn.graph.structure import leaves
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit
@@ -30,8 +30,8 @@ from armdyn.kernels.straight import emit as ir
 from armdyn.kernels.straight.schedule import LATENCY, Plan, plan
 from armdyn.kernels.straight.sums import reassociate_by_latency
 
-LANES = (1, 4, 8)
-ONE, MANY = ("fast", "slots", "batch", "single", "extents"), ("loop", "many")
+LANES = (4, 8)
+ONE, MANY = ("fast", "sequence", "slots", "batch", "single", "extents"), ("loop", "many")
 """What the code for one sample offers, and that for batches."""
 LARGEST = 50_000
 """Operations of straight-line code, which takes two seconds to compile for one call, and two for batches; its machine
@@ -46,6 +46,10 @@ class Kernel:
     slower. Keywords: `out=` (a tuple for several outputs), `threads=` (0: one per processor), and those of
     NumPy's ufuncs. Large batches in a loop are up to twice as fast with `out=`, because the system clears new memory.
     A sample's result is the same to the last bit in every batch. Finiteness of input is not checked.
+
+    `sequence` is for recurrences, where a sample's result is an argument of the next one: called with the addresses of
+    two tables, where arrays begin and how many bytes their samples are apart, and the number of samples. None where
+    there is no machine code.
     """
 
     name: str
@@ -58,6 +62,7 @@ class Kernel:
     call: Callable[..., Any]
     batches: Batches
     fast: Callable[..., Any] | None
+    sequence: Callable[[int, int, int], None] | None
     record: KernelRecord
     _source: Callable[[], str] = field()
 
@@ -96,7 +101,7 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     graph: without free parameters; inputs and outputs are scalars, vectors or matrices.
     name: shown in errors and `help`.
     cache: keep the code on disk for the next time.
-    lanes: samples computed at a time in a batch, 1, 4 or 8 (default: what fits a register, at least 4).
+    lanes: samples computed at a time in a batch, 4 or 8 (default: what fits a register, at least 4).
 
     Raises ArmdynError for free parameters and for graphs beyond 50,000 operations.
 
@@ -106,6 +111,8 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     ('(2)->(2)', [[0.0, 1.0], [0.959, 2.5]])
     """
     start = time.perf_counter()
+    if jit.available():
+        graph = without_arctangents(graph)
     ports = ports_of(graph)
     operations = graph.operations
     if operations.total > LARGEST:
@@ -116,10 +123,10 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
             advice="Choose a formulation that grows linearly with the joints, or split the function",
         )
     if lanes not in (None, *LANES):
-        raise ArmdynError(f"lanes={lanes}", where=name, expected="1, 4, 8 or None")
+        raise ArmdynError(f"lanes={lanes}", where=name, expected="4, 8 or None")
     if not jit.available():
         return interpreted(graph, name)
-    width = 1 if not ports.sizes else lanes or jit.register_lanes()
+    width = lanes or jit.register_lanes()
     key = disk.key(digest(ports, graph.nodes), jit.machine_description(), width)
     record = KernelRecord(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
     code = _loaded(record) if cache else None
@@ -220,7 +227,8 @@ def bound(
     batches.describe(function, doc, ports, fast)
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, record.lanes, seconds, from_cache, ports
-    return Kernel(*facts, fast or general, batches, fast, record, source)
+    sequence = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(code.address("sequence"))
+    return Kernel(*facts, fast or general, batches, fast, sequence, record, source)
 
 
 def interpreted(graph: Graph, name: str = "kernel") -> Kernel:
@@ -234,7 +242,7 @@ def interpreted(graph: Graph, name: str = "kernel") -> Kernel:
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, 1, seconds, False, ports
     call = general_call(_identifier(name), ports, function)
-    return Kernel(*facts, call, Batches(function), None, record, lambda: _source(graph, 1))
+    return Kernel(*facts, call, Batches(function), None, None, record, lambda: _source(graph, jit.register_lanes()))
 
 
 def _loaded(record: KernelRecord) -> jit.Code | None:

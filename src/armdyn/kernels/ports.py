@@ -31,11 +31,6 @@ class Ports:
         """Sizes are frozen, so that a wrong one is an error: "(7),(7),(7)->(7)"."""
         return "->".join(",".join(map(_core, side)) for side in (self.inputs, self.outputs))
 
-    @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        """The distinct core dimensions, in order of appearance, as NumPy numbers them."""
-        return tuple(dict.fromkeys(size for port in self.all for size in port.shape))
-
 
 def _core(port: Port) -> str:
     """The shape of a port as it stands in a NumPy signature."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter, transposed
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
 
 
 def row_copies(samples: int) -> str:
@@ -22,12 +22,10 @@ def _in_fours(w: LoopWriter) -> Iterator[str]:
         yield w.put(f"call i64 @llvm.smin.i64(i64 {w.times(block, LANES)}, i64 {last})")
 
 
-def _fast_where_plain(w: LoopWriter, samples: int) -> None:
-    """Go to `fast` for all samples with adjacent entries, else to `slow`; `fast` follows."""
+def _fast_where_full(w: LoopWriter, samples: int) -> None:
+    """Go to `fast` for all samples, to `slow` for fewer; `fast` follows."""
     w.label("entry")
-    full = w.put(f"icmp eq i64 %taken, {samples}")
-    plain = w.put(f"and i1 {full}, {w.put('icmp eq i64 %stride, 8')}")
-    w.do(f"br i1 {plain}, label %fast, label %slow")
+    w.do(f"br i1 {w.put(f'icmp eq i64 %taken, {samples}')}, label %fast, label %slow")
     w.label("fast")
 
 
@@ -45,7 +43,7 @@ def _copy_row() -> str:
 def _gather(samples: int) -> str:
     """`@gather`: rows of samples to [joint][sample]; samples that are missing repeat the last."""
     w, step = LoopWriter(), 8 * samples
-    _fast_where_plain(w, samples)
+    _fast_where_full(w, samples)
     with _in_fours(w) as start:
         source, target = w.offset("%from", w.times(start, 8)), w.offset("%to", w.times(start, step))
         for first in range(0, samples, LANES):
@@ -57,18 +55,18 @@ def _gather(samples: int) -> str:
     final = w.plus("%taken", -1)
     with w.counting("j", "%n") as j, w.counting("s", str(samples)) as s:
         given = w.put(f"call i64 @llvm.smin.i64(i64 {s}, i64 {final})")
-        source = w.offset(w.offset("%from", w.times(given, "%step")), w.times(j, "%stride"))
+        source = w.offset(w.offset("%from", w.times(given, "%step")), w.times(j, 8))
         target = w.offset(w.offset("%to", w.times(j, step)), w.times(s, 8))
         w.store("double", w.load("double", source), target)
     w.do("ret void")
-    head = "define internal void @gather(ptr %to, ptr %from, i64 %step, i64 %stride, i64 %n, i64 %taken)"
+    head = "define internal void @gather(ptr %to, ptr %from, i64 %step, i64 %n, i64 %taken)"
     return f"{head} noinline {{\n{w.text}\n}}\n"
 
 
 def _scatter(samples: int) -> str:
     """`@scatter`: [joint][sample] to rows of samples."""
     w, step = LoopWriter(), 8 * samples
-    _fast_where_plain(w, samples)
+    _fast_where_full(w, samples)
     with _in_fours(w) as start:
         source, target = w.offset("%from", w.times(start, step)), w.offset("%to", w.times(start, 8))
         for first in range(0, samples, LANES):
@@ -79,8 +77,8 @@ def _scatter(samples: int) -> str:
     w.label("slow")
     with w.counting("s", "%taken") as s, w.counting("j", "%n") as j:
         source = w.offset(w.offset("%from", w.times(j, step)), w.times(s, 8))
-        target = w.offset(w.offset("%to", w.times(s, "%step")), w.times(j, "%stride"))
+        target = w.offset(w.offset("%to", w.times(s, "%step")), w.times(j, 8))
         w.store("double", w.load("double", source), target)
     w.do("ret void")
-    head = "define internal void @scatter(ptr %to, ptr %from, i64 %step, i64 %stride, i64 %n, i64 %taken)"
+    head = "define internal void @scatter(ptr %to, ptr %from, i64 %step, i64 %n, i64 %taken)"
     return f"{head} noinline {{\n{w.text}\n}}\n"

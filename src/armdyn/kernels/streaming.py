@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from armdyn.kernels.ir_writer import vector
-from armdyn.kernels.looped.writer import LoopWriter
+from armdyn.kernels.loop_writer import LoopWriter
 
 LINE = 8
 """Doubles of a line of the caches."""
@@ -15,14 +15,6 @@ STREAMED = 2**23
 """Bytes of matrices from which they are written with non-temporal stores. Below it, their lines are fetched ahead."""
 FETCHED = 2**16
 """Bytes of vectors from which lines of them and of arguments are fetched ahead: smaller ones are in a near cache."""
-
-
-class Target(NamedTuple):
-    """Where a matrix of one sample goes: its address, and the distances of rows and of columns."""
-
-    to: str
-    down: str
-    along: str
 
 
 class Order(NamedTuple):
@@ -50,27 +42,16 @@ def ordered(w: LoopWriter, nontemporal: str) -> None:
 
 
 def put_rows() -> str:
-    """`@put_rows`: rows of doubles to where the caller wants them, `down` and `along` bytes apart."""
+    """`@put_rows`: so many doubles from a buffer to the caller's memory, with an `Order`."""
     w = LoopWriter()
     w.label("entry")
-    row_bytes = w.times("%columns", 8)
-    dense = w.put(f"or i1 {w.put('icmp eq i64 %rows, 1')}, {w.put(f'icmp eq i64 %down, {row_bytes}')}")
-    near = w.put("icmp eq i64 %along, 8")
-    w.do(f"br i1 {w.put(f'and i1 {dense}, {near}')}, label %whole, label %gaps")
-    w.label("gaps")
-    numbers = ("0", "%down", "%along", "0", row_bytes, "8", "1", "%rows", "%columns")
-    w.do(f"call void @copy(ptr %to, ptr %from, {', '.join(f'i64 {x}' for x in numbers)})")
-    w.do("ret void")
-    w.label("whole")
-    count = w.times("%rows", "%columns")
     w.do("br i1 %nontemporal, label %beyond, label %near")
     w.label("near")
-    _near(w, count)
+    _near(w, "%count")
     w.label("beyond")
-    w.do(f"call void @put_lines(ptr %to, ptr %from, i64 {count}, i1 %after, i1 %last)")
+    w.do("call void @put_lines(ptr %to, ptr %from, i64 %count, i1 %after, i1 %last)")
     w.do("ret void")
-    arguments = "ptr %to, i64 %down, i64 %along, ptr %from, i64 %rows, i64 %columns"
-    return f"define internal void @put_rows({arguments}, {ORDERED}) noinline {{\n{w.text}\n}}\n"
+    return f"define internal void @put_rows(ptr %to, ptr %from, i64 %count, {ORDERED}) noinline {{\n{w.text}\n}}\n"
 
 
 def put_lines() -> str:

@@ -1,4 +1,4 @@
-from armdyn.kinematics.analytic_inverse import closed_form as closed_form
+from armdyn.kinematics.closed_form import closed_form as closed_form
 from armdyn.kinematics.inverse import all_solutions as all_solutions
 from armdyn.kinematics.inverse import inverse_kinematics as inverse_kinematics
 from armdyn.kinematics.inverse import InverseKinematics as InverseKinematics

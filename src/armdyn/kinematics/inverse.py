@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError, unknown_name
-from armdyn.kinematics.analytic_inverse import ClosedForm, closed_form
+from armdyn.kinematics.closed_form import ClosedForm, closed_form
 from armdyn.kinematics.compiled_frame import placer
+from armdyn.kinematics.inverse_kernels import EDGE, all_kernel, nearest_kernel, pose_check
 from armdyn.kinematics.numeric_inverse import (
     Bounds,
     Cost,
@@ -21,24 +22,22 @@ from armdyn.kinematics.numeric_inverse import (
     descend,
     levenberg_marquardt,
     many_starts,
-    problem_of,
+    one_solution,
     search_bounds,
 )
-from armdyn.kinematics.rotations import checked_pose
-from armdyn.kinematics.task_rows import row_mask
-from armdyn.robot.features import FRICTIONLESS, takes
+from armdyn.kinematics.rotations import EXACTLY_ORTHOGONAL, checked_pose, unorthogonality
+from armdyn.kinematics.task_rows import row_indices, row_mask
+from armdyn.robot.features import CLOSED, FRICTIONLESS, takes
 from armdyn.robot.limits import joint_vector
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
-EDGE = 1e-9
-"""How far beyond a limit a closed form may lie: rounding."""
 METHODS = ("auto", "closed", "numeric")
 SECONDARY = ("middle", "near", "manipulability")
-MOST_ITERATIONS = 60
-NEARLY = 1e-4
-"""Error, m or rad, up to which a formula's result is improved: double roots are exact to 1e-8 of the arm's turn, while
-a wrong rotation of an arm that cannot choose it is off by far more."""
+POLISHING_STEPS = 12
+"""For results of closed forms of arms that are nearly of their family: three suffice but at double solutions."""
+SWEPT = 64
+"""Values of the known joint of an arm with seven joints at which its closed form is evaluated."""
 
 
 class Unreachable(ArmdynError):
@@ -59,22 +58,27 @@ class SolutionStatus(Enum):
     )
 
 
-@dataclass(frozen=True, eq=False)
-class InverseKinematics:
+_STATUS = np.array([SolutionStatus.REACHED, SolutionStatus.OUT_OF_LIMITS, SolutionStatus.NOT_REACHED], dtype=object)
+_REACHED = SolutionStatus.REACHED
+
+
+class InverseKinematics(NamedTuple):
     """Joint positions for poses: one for a single pose, arrays for a batch.
 
     q:          (..., n), rad or m: the best found, reached or not.
     status:     SolutionStatus, or an array of them.
-    residual:   largest component of the error, m or rad.
     iterations: over all starts (0: closed form alone).
     method:     "closed" or "numeric".
+    rounding:   how far the given rotations were from rotations, largest entry of |R^T R - 1|; they were made ones.
+    asked:      robot, frame, poses (..., 4, 4) and rows that were asked for.
     """
 
     q: Array
     status: Any
-    residual: Any
     iterations: Any
     method: str
+    rounding: float
+    asked: tuple[Robot, str, Array, tuple[int, ...]]
 
     @property
     def reached(self) -> Any:
@@ -85,8 +89,18 @@ class InverseKinematics:
             else self.status == SolutionStatus.REACHED
         )
 
+    @property
+    def residual(self) -> Any:
+        """Largest component of the error, m or rad, by forward kinematics."""
+        robot, frame, T, rows = self.asked
+        found = Problem(robot, frame, T.reshape(-1, 4, 4), rows, False, 0.0).residual(self.q.reshape(-1, robot.n))
+        return float(found[0]) if T.ndim == 2 else found.reshape(T.shape[:-2])
 
-@takes("elastic", *FRICTIONLESS)
+
+WHOLE = tuple(range(6))
+
+
+@takes("elastic", *CLOSED, *FRICTIONLESS)
 def inverse_kinematics(
     robot: Robot | Dynamics,
     pose: Any,
@@ -100,56 +114,147 @@ def inverse_kinematics(
     seed: int = 0,
     tolerance: float = 1e-10,
     secondary: str | Callable[[Array], Array] | None = None,
+    continuous: bool = False,
     throw: bool = True,
 ) -> InverseKinematics:
     """Return joint positions that put a frame at a pose.
 
-    robot:     the robot, or its compiled dynamics.
-    pose:      (..., 4, 4) in the world, or (..., 3) for a position with any rotation, m.
-    q0:        (n,) or (..., n), where to start; the nearest solution is preferred (default: middle of the ranges).
-    method:    "closed" (arms with parallel axes, a spherical wrist, or of the UR kind: see `closed_form`), "numeric"
-               (any arm), "auto" (closed where there is a closed form).
-    frame:     name of a body or joint, or "tool".
-    rows:      those of x y z rx ry rz (world axes) that count, for instance "x y" (default: all that the pose gives).
-    limits:    keep within the joint limits.
-    starts:    most positions to start from.
-    seed:      of the random starts.
-    tolerance: largest error, m and rad.
-    secondary: what a redundant arm minimises besides: "middle" (distance from the middle of the ranges), "near"
-               (distance from q0), "manipulability" (its negative), or a function of q (..., n).
-    throw:     raise Unreachable if a pose is not reached; else see `status` of the result.
-    Raises:    Unreachable, NotApplicable (no closed form), ShapeError.
+    robot:      the robot, or its compiled dynamics.
+    pose:       (..., 4, 4) in the world, or (..., 3) for a position with any rotation, m. Rotations that were printed
+                with four or more decimals are made orthogonal; `rounding` of the result says how far they were off.
+    q0:         (n,) or (..., n), where to start; the nearest solution is preferred (default: middle of the ranges).
+    method:     "closed" (arms with a closed form: see `closed_form`), "numeric" (any arm), "auto" (closed where there
+                is a closed form; arms with seven joints by iteration, and by their closed form where that fails).
+    frame:      name of a body or joint, or "tool".
+    rows:       those of x y z rx ry rz (world axes) that count, for instance "x y" (default: all that the pose gives).
+    limits:     keep within the joint limits.
+    starts:     most positions to start from.
+    seed:       of the random starts.
+    tolerance:  largest error, m and rad.
+    secondary:  what a redundant arm minimises besides: "middle" (distance from the middle of the ranges), "near"
+                (distance from q0), "manipulability" (its negative), or a function of q (..., n).
+    continuous: the poses (k, 4, 4) are a path: each solution is the one nearest to the one before.
+    throw:      raise Unreachable if a pose is not reached; else see `status` of the result.
+    Raises:     Unreachable, NotApplicable (no closed form), ShapeError.
     """
+    robot = robot.robot if isinstance(robot, Dynamics) else robot
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    robot = robot.robot if isinstance(robot, Dynamics) else robot
-    R, p, batch = _targets(pose)
-    chosen = row_mask(rows, R is not None)
+    if rows is None and secondary is None and type(pose) is np.ndarray and pose.shape[-2:] == (4, 4) and not continuous:
+        solved = _plain_call(robot, pose, q0, method, frame, limits, tolerance, seed, throw)
+        if solved is not None:
+            return solved
+    T, batch, rotation, rounding = _targets(pose)
+    chosen = row_indices(row_mask(rows, rotation))
     near = _start(robot, q0, batch, limits)
-    arm = closed_form(robot, frame)
-    usable = arm is not None and _applies(arm, R is not None, rows)
-    if method == "closed" and not usable:
-        raise _no_closed_form(robot, arm)
-    turns = np.broadcast_to(np.eye(3), (len(p), 3, 3)) if R is None else R
-    problem = problem_of(robot, turns, p, chosen, frame, limits, tolerance)
-    if usable and method != "numeric" and secondary is None:
-        assert arm is not None
-        outcome, beyond = _by_formula(arm, robot, problem, R, near)
+    if continuous:
+        return _along(robot, T, near, batch, method, frame, rows, limits, starts, seed, tolerance, throw)
+    form = closed_form(robot, frame, rotation) if rows is None else None
+    if method == "closed" and form is None:
+        raise _no_closed_form(robot, frame)
+    problem = Problem(robot, frame, T, chosen, limits, tolerance)
+    alone = method == "closed" or (method == "auto" and form is not None and form.known is None)
+    if form is not None and alone and secondary is None:
         how = "closed"
+        outcome, status = _by_formula(form, problem, near)
+        missed = np.flatnonzero(status == 2)
+        if missed.size and method == "auto" and not form.exact:
+            _merge(outcome, status, missed, *_by_iteration(problem.chosen(missed), near[missed], starts, seed))
     else:
-        outcome = many_starts(problem, near, max(starts, 1), MOST_ITERATIONS, seed)
-        beyond = np.zeros(len(p), dtype=bool)
-        failed = np.flatnonzero(~outcome.reached)
-        if limits and failed.size:
-            freed = problem_of(robot, turns[failed], p[failed], chosen, frame, False, tolerance)
-            beyond[failed] = many_starts(freed, near[failed], min(starts, 8), MOST_ITERATIONS, seed).reached
+        how = "numeric"
+        outcome, status = _by_iteration(problem, near, starts, seed, form if method == "auto" else None)
         if secondary is not None:
             outcome = descend(problem, outcome, _cost(secondary, robot, problem.bounds, near, frame))
-        how = "numeric"
-    result = _result(outcome, beyond, batch, how)
+    n = robot.n
+    asked = robot, frame, T.reshape(*batch, 4, 4), chosen
+    if batch == ():
+        result = InverseKinematics(outcome.q[0], _STATUS[status[0]], int(outcome.iterations[0]), how, rounding, asked)
+    else:
+        iterations = outcome.iterations.reshape(batch)
+        result = InverseKinematics(
+            outcome.q.reshape(*batch, n), _STATUS[status].reshape(batch), iterations, how, rounding, asked
+        )
     if throw:
         _raise_if_missed(robot, result)
     return result
+
+
+def _plain_call(
+    robot: Robot,
+    pose: Array,
+    q0: Any,
+    method: str,
+    frame: str,
+    limits: bool,
+    tolerance: float,
+    seed: int,
+    throw: bool,
+) -> InverseKinematics | None:
+    """What needs no preparation, in microseconds; None for whatever is not plain, not a pose or not reached."""
+    try:
+        start = _middle(robot, limits) if q0 is None else np.asarray(q0, dtype=float)
+        if start.shape[-1:] != (robot.n,):
+            return None
+        solve = _exact_kernel(robot, frame, limits) if method != "numeric" else None
+        if solve is not None:
+            q, found = solve(pose, start)
+            if pose.ndim == 2 and start.ndim == 1:
+                status, off = found.tolist()
+                if status == 0.0 and off < EXACTLY_ORTHOGONAL:
+                    return InverseKinematics(q, _REACHED, 0, "closed", off, (robot, frame, pose, WHOLE))
+                return None
+            states, off = found[..., 0], float(found[..., 1].max(initial=0.0))
+            if not off < EXACTLY_ORTHOGONAL or pose.ndim == 2 or (throw and states.any()):
+                return None
+            none = np.zeros(states.shape, dtype=int)
+            return InverseKinematics(q, _STATUS[states.astype(int)], none, "closed", off, (robot, frame, pose, WHOLE))
+        off = float(pose_check()(pose)[0]) if pose.ndim == 2 and start.ndim == 1 else 1.0
+    except (ArmdynError, TypeError, ValueError):
+        return None  # what is wrong is told by the way that checks everything
+    if not off < EXACTLY_ORTHOGONAL or not np.isfinite(start).all():
+        return None
+    sweep = _sweep(robot, frame, limits) if method != "numeric" else None
+    steps = 0
+    if method != "closed":
+        best, steps = one_solution(robot, frame, limits, pose, start, tolerance, seed, rounds=0 if sweep else 4)
+        if best is not None:
+            return InverseKinematics(best, _REACHED, steps, "numeric", off, (robot, frame, pose, WHOLE))
+    if sweep is not None:
+        q, found = sweep(pose, start)
+        k = found[:, 2].argmin()
+        if found[k, 0] == 0.0:
+            return InverseKinematics(q[k], _REACHED, steps, "closed", off, (robot, frame, pose, WHOLE))
+    return None
+
+
+@lru_cache(maxsize=64)
+def _exact_kernel(robot: Robot, frame: str, limits: bool) -> Callable[..., Any] | None:
+    """(T, q0) -> (q, found) of an arm whose closed form is exact and gives all joints."""
+    form = closed_form(robot, frame)
+    exact = form is not None and form.exact and form.known is None
+    return nearest_kernel(robot, frame, True, limits).call if exact else None
+
+
+@lru_cache(maxsize=64)
+def _sweep(robot: Robot, frame: str, limits: bool) -> Callable[..., Any] | None:
+    """(T, q0) -> (q, found) for all values of the known joint of an arm with seven, whose closed form is exact."""
+    form = closed_form(robot, frame)
+    if form is None or not form.exact or form.known is None:
+        return None
+    kernel, values = nearest_kernel(robot, frame, True, limits), swept_values(robot, limits, form.known)
+    return lambda T, q0: kernel(T, q0, values)
+
+
+def swept_values(robot: Robot, limits: bool, known: int) -> Array:
+    """Values of the known joint, (SWEPT, 1), spread over its range."""
+    bounds = search_bounds(robot, limits)
+    return np.linspace(bounds.start_lower[known], bounds.start_upper[known], SWEPT)[:, None]
+
+
+@lru_cache(maxsize=64)
+def _middle(robot: Robot, limits: bool) -> Array:
+    middle: Array = search_bounds(robot, limits).middle
+    return middle
 
 
 @takes("elastic", *FRICTIONLESS)
@@ -157,19 +262,23 @@ def all_solutions(robot: Robot, pose: Any, *, frame: str = "tool", q0: Any = Non
     """Return every joint position of one pose in closed form: (k, n), k possibly 0, the one nearest to q0 first.
 
     Angles are those within limits nearest to q0; whole turns are not listed. Where a joint is free (a singular
-    position, or more prismatic joints than needed) it stays at q0.
+    position, more prismatic joints than needed, the known joint of an arm with seven) it stays at q0.
     Raises:  NotApplicable for an arm without closed form here: see `closed_form`.
     """
-    R, p, batch = _targets(pose)
+    T, batch, rotation, _ = _targets(pose)
     if batch != ():
         raise ShapeError(f"poses of shape {batch}", expected="a single pose")
-    arm = closed_form(robot, frame)
-    if arm is None or not _applies(arm, R is not None, None):
-        raise _no_closed_form(robot, arm)
+    form = closed_form(robot, frame, rotation)
+    if form is None:
+        raise _no_closed_form(robot, frame)
     near = _start(robot, q0, (), limits)[0]
-    turns = np.eye(3)[None] if R is None else R
-    problem = problem_of(robot, turns, p, row_mask(None, R is not None), frame, False, 1e-10)
-    _, found = _polished(arm, problem, R, near[None])
+    q, exists = all_kernel(robot, frame, rotation)(T[0], near)
+    found = q[exists > 0]
+    if not form.exact and len(found):
+        rows = WHOLE if rotation else WHOLE[:3]
+        problem = Problem(robot, frame, np.broadcast_to(T, (len(found), 4, 4)), rows, False, 1e-10)
+        polished = levenberg_marquardt(problem, found, POLISHING_STEPS)
+        found = polished.q[polished.reached]
     fitted, inside = _within(found, search_bounds(robot, limits), near, robot)
     kept: list[Array] = []
     for q in sorted(fitted[inside], key=lambda q: float(np.abs(q - near).sum())):
@@ -181,14 +290,16 @@ def all_solutions(robot: Robot, pose: Any, *, frame: str = "tool", q0: Any = Non
 # The pieces ---------------------------------------------------------------------------------------------------------
 
 
-def _targets(pose: Any) -> tuple[Array | None, Array, tuple[int, ...]]:
-    """(R, p, shape of the batch): rotations (k, 3, 3) or None, positions (k, 3)."""
+def _targets(pose: Any) -> tuple[Array, tuple[int, ...], bool, float]:
+    """Poses (k, 4, 4), the shape of the batch, whether there are rotations, and how far these were from rotations."""
     target = np.asarray(pose, dtype=float)
     if target.ndim >= 2 and target.shape[-2:] == (4, 4):
         T = checked_pose("pose", target).reshape(-1, 4, 4)
-        return T[:, :3, :3], T[:, :3, 3], target.shape[:-2]
+        return T, target.shape[:-2], True, unorthogonality(target[..., :3, :3])
     if target.ndim >= 1 and target.shape[-1] == 3 and np.isfinite(target).all():
-        return None, target.reshape(-1, 3), target.shape[:-1]
+        T = np.tile(np.eye(4), (target.size // 3, 1, 1))
+        T[:, :3, 3] = target.reshape(-1, 3)
+        return T, target.shape[:-1], False, 0.0
     raise ShapeError(f"pose of shape {target.shape}", expected="(..., 4, 4), or (..., 3) for a position; finite")
 
 
@@ -196,7 +307,7 @@ def _start(robot: Robot, q0: Any, batch: tuple[int, ...], limits: bool) -> Array
     """Where to start: (k, n)."""
     count = int(np.prod(batch, dtype=int))
     if q0 is None:
-        return np.tile(search_bounds(robot, limits).middle, (count, 1))
+        return np.tile(_middle(robot, limits), (count, 1))
     given = np.asarray(q0, dtype=float)
     if given.ndim == 1:
         return np.tile(joint_vector("q0", given, robot.n), (count, 1))
@@ -205,42 +316,118 @@ def _start(robot: Robot, q0: Any, batch: tuple[int, ...], limits: bool) -> Array
     return given.reshape(-1, robot.n).copy()
 
 
-def _applies(arm: ClosedForm, rotation: bool, rows: str | None) -> bool:
-    return rows is None and (rotation or not arm.needs_rotation)
-
-
-def _no_closed_form(robot: Robot, arm: ClosedForm | None) -> NotApplicable:
-    if arm is not None:
-        return NotApplicable(
-            "a closed form for a part of the pose", where=f"robot {robot.name!r}", advice="Use method='numeric'."
-        )
+def _no_closed_form(robot: Robot, frame: str) -> NotApplicable:
+    where = f"robot {robot.name!r}"
+    if closed_form(robot, frame) is not None:
+        return NotApplicable("a closed form for a part of the pose", where=where, advice="Use method='numeric'.")
     return NotApplicable(
         "no closed form of the inverse kinematics",
-        where=f"robot {robot.name!r}",
-        expected="axes all parallel (two or three revolute), or six revolute joints with the last three axes through "
-        "one point, or with axes 2, 3, 4 parallel and the last two through one point",
+        where=where,
+        expected="axes all parallel (two or three revolute), prismatic joints alone, or three to seven revolute joints "
+        "with three neighbouring axes at an end of the arm through one point, or three neighbouring axes parallel",
         advice="Use method='numeric'.",
     )
 
 
-def _polished(arm: ClosedForm, problem: Problem, R: Array | None, near: Array) -> tuple[Array, Array]:
-    """(index of the pose, q) of all solutions of all poses, improved to rounding.
+def _by_formula(form: ClosedForm, problem: Problem, near: Array) -> tuple[Outcome, Array]:
+    """The solutions within limits that are nearest to `near`, and their status: 0 reached, 1 beyond limits, 2 none."""
+    robot, T = problem.robot, problem.T
+    kernel = nearest_kernel(robot, problem.frame, max(problem.rows) > 2, problem.limits)
+    if form.known is None:
+        q, found = kernel(T, near)
+    else:
+        q, found = _swept(kernel, form.known, problem, near)
+    status = found[:, 0].astype(int)
+    iterations = np.zeros(len(q), dtype=int)
+    if not form.exact:
+        polished = levenberg_marquardt(problem, q, POLISHING_STEPS)
+        better = polished.reached & (status == 0)
+        q[better], iterations[better] = polished.q[better], polished.iterations[better]
+        status[(status == 0) & ~better] = 2
+    return Outcome(q, np.zeros(len(q)), iterations, status == 0), status
 
-    Those that the formula only nearly gives are dropped; a double solution may come twice.
-    """
-    index: list[int] = []
-    found: list[Array] = []
-    for k, (p, start) in enumerate(zip(problem.p, near, strict=True)):
-        for q in arm.solutions(None if R is None else R[k], p, start):
-            index.append(k)
-            found.append(q)
-    if not found:
-        return np.empty(0, dtype=int), np.empty((0, near.shape[1]))
-    which, q = np.array(index), np.array(found)
-    close = problem.chosen(which).residual(q) < NEARLY
-    which, q = which[close], q[close]
-    exact = levenberg_marquardt(problem.chosen(which), q, 12)
-    return which[exact.reached], exact.q[exact.reached]
+
+def _swept(kernel: Any, known: int, problem: Problem, near: Array) -> tuple[Array, Array]:
+    """The nearest of the solutions for values of the known joint, spread over its range; among them that of `near`."""
+    values = swept_values(problem.robot, problem.limits, known)
+    count, n = near.shape
+    q, found = np.empty((count, n)), np.empty((count, 3))
+    block = max(1, 2000 // SWEPT)
+    for first in range(0, count, block):  # in blocks that stay in the cache
+        part = slice(first, first + block)
+        every, results = kernel(problem.T[part, None], near[part, None], values)
+        best = results[..., 2].argmin(axis=1)
+        rows = np.arange(len(best))
+        q[part], found[part] = every[rows, best], results[rows, best]
+    return q, found
+
+
+def _by_iteration(
+    problem: Problem, near: Array, starts: int, seed: int, form: ClosedForm | None = None
+) -> tuple[Outcome, Array]:
+    """Damped steps from `near`, then by the closed form of an arm with seven joints, then from random starts."""
+    first = 1 if form is not None else max(starts, 1)
+    outcome = many_starts(problem, near, first, seed)
+    status = np.where(outcome.reached, 0, 2)
+    failed = np.flatnonzero(status)
+    if form is not None and failed.size:
+        _merge(outcome, status, failed, *_by_formula(form, problem.chosen(failed), near[failed]))
+        failed = np.flatnonzero(status)
+        if failed.size and starts > 1:
+            random = many_starts(problem.chosen(failed), near[failed], starts, seed)
+            _merge(outcome, status, failed, random, np.where(random.reached, 0, status[failed]))
+    elif problem.limits and failed.size:
+        freed = Problem(problem.robot, problem.frame, problem.T[failed], problem.rows, False, problem.tolerance)
+        beyond = many_starts(freed, near[failed], min(starts, STARTS_BEYOND_LIMITS), seed).reached
+        status[failed[beyond]] = 1
+    return outcome, status
+
+
+STARTS_BEYOND_LIMITS = 8
+"""Starts with which is told whether a pose is reached beyond the limits: advice for the user, no result."""
+
+
+def _merge(outcome: Outcome, status: Array, index: Array, other: Outcome, other_status: Array) -> None:
+    """Put the outcome for some poses into that for all."""
+    better = other_status < status[index]
+    outcome.q[index[better]] = other.q[better]
+    outcome.iterations[index] += other.iterations
+    status[index[better]] = other_status[better]
+    outcome.reached[index] = status[index] == 0
+
+
+def _along(
+    robot: Robot,
+    T: Array,
+    near: Array,
+    batch: tuple[int, ...],
+    method: Any,
+    frame: str,
+    rows: str | None,
+    limits: bool,
+    starts: int,
+    seed: int,
+    tolerance: float,
+    throw: bool,
+) -> InverseKinematics:
+    """A path of poses, each from the solution of the one before."""
+    if len(batch) != 1:
+        raise ShapeError(f"poses of shape {batch}", expected="(k, 4, 4): a path")
+    q, found = near[0], []
+    options = {"method": method, "frame": frame, "rows": rows, "limits": limits, "tolerance": tolerance}
+    for k, pose in enumerate(T):
+        each = inverse_kinematics(robot, pose, q, starts=starts if k == 0 else 1, seed=seed, throw=throw, **options)
+        found.append(each)
+        q = each.q
+    chosen = row_indices(row_mask(rows, True))
+    return InverseKinematics(
+        np.array([each.q for each in found]),
+        np.array([each.status for each in found], dtype=object),
+        np.array([each.iterations for each in found]),
+        found[0].method,
+        max(each.rounding for each in found),
+        (robot, frame, T, chosen),
+    )
 
 
 def _within(q: Array, bounds: Bounds, near: Array, robot: Robot) -> tuple[Array, Array]:
@@ -253,23 +440,6 @@ def _within(q: Array, bounds: Bounds, near: Array, robot: Robot) -> tuple[Array,
     best = np.where(allowed, np.abs(options - near), np.inf).argmin(axis=0)
     fitted = np.take_along_axis(options, best[None], axis=0)[0]
     return np.clip(fitted, bounds.lower, bounds.upper), np.asarray(allowed.any(axis=0).all(axis=-1))
-
-
-def _by_formula(arm: ClosedForm, robot: Robot, problem: Problem, R: Array | None, near: Array) -> tuple[Outcome, Array]:
-    """For every pose the solution within limits that is nearest to `near`; and whether there is one only beyond."""
-    count = len(problem.p)
-    unlimited = Problem(
-        problem.place, problem.R, problem.p, problem.rows, search_bounds(robot, False), problem.tolerance
-    )
-    index, found = _polished(arm, unlimited, R, near)
-    fitted, inside = _within(found, problem.bounds, near[index], robot)
-    order = np.lexsort((np.abs(fitted - near[index]).sum(axis=-1), ~inside, index))  # by pose: inside first, then near
-    poses, first = np.unique(index[order], return_index=True)
-    chosen = order[first]
-    q, reached, beyond = near.copy(), np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
-    q[poses] = np.where(inside[chosen, None], fitted[chosen], found[chosen])
-    reached[poses], beyond[poses] = inside[chosen], ~inside[chosen]
-    return Outcome(q, problem.residual(q), np.zeros(count, dtype=int), reached), beyond
 
 
 def _cost(secondary: str | Cost, robot: Robot, bounds: Bounds, near: Array, frame: str) -> Cost:
@@ -286,22 +456,6 @@ def _cost(secondary: str | Cost, robot: Robot, bounds: Bounds, near: Array, fram
         place = placer(robot, frame)
         return lambda q: -np.prod(np.linalg.svd(place(q).J, compute_uv=False), axis=-1)
     raise unknown_name("secondary task", secondary, SECONDARY)
-
-
-def _result(outcome: Outcome, beyond: Array, batch: tuple[int, ...], how: str) -> InverseKinematics:
-    status = np.full(len(outcome.q), SolutionStatus.NOT_REACHED, dtype=object)
-    status[beyond] = SolutionStatus.OUT_OF_LIMITS
-    status[outcome.reached] = SolutionStatus.REACHED
-    if batch == ():
-        return InverseKinematics(outcome.q[0], status[0], float(outcome.residual[0]), int(outcome.iterations[0]), how)
-    n = outcome.q.shape[1]
-    return InverseKinematics(
-        outcome.q.reshape(*batch, n),
-        status.reshape(batch),
-        outcome.residual.reshape(batch),
-        outcome.iterations.reshape(batch),
-        how,
-    )
 
 
 def _raise_if_missed(robot: Robot, result: InverseKinematics) -> None:

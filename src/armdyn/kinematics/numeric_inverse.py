@@ -1,22 +1,24 @@
-"""Inverse kinematics by iteration: Levenberg-Marquardt on batches, within joint limits."""
+"""Inverse kinematics by iteration: damped steps in machine code on batches, within joint limits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.kinematics.compiled_frame import Place, placer
-from armdyn.kinematics.rotations import rotation_vector
+from armdyn.kinematics.inverse_kernels import error_kernel, placed_step_kernel, step_kernel
 from armdyn.kinematics.task_rows import SINGULAR_RATIO
 from armdyn.robot.limits import position_limits, working_range
 from armdyn.robot.robot import Robot
 from armdyn.typing import Array
 
-LONGEST_STEP = 1.0
-"""Largest change of a joint in one iteration, rad or m."""
+STEPS_BEFORE_RESTART = 16
+"""Steps from one start: those that have not arrived by then seldom do, and another start is cheaper."""
+STARTS_AT_ONCE = 16
+"""Random starts that are tried together: they share the lanes of a processor."""
 Cost = Callable[[Array], Array]
 
 
@@ -43,6 +45,7 @@ class Bounds(NamedTuple):
         return np.asarray(((q <= self.lower) & (direction < 0)) | ((q >= self.upper) & (direction > 0)))
 
 
+@lru_cache(maxsize=64)
 def search_bounds(robot: Robot, limits: bool) -> Bounds:
     """Return where inverse kinematics looks for solutions; without `limits`, everywhere."""
     free = np.full(robot.n, np.inf)
@@ -54,39 +57,55 @@ def search_bounds(robot: Robot, limits: bool) -> Bounds:
 class Problem:
     """Poses to reach.
 
-    place:     q (k, n) to pose and Jacobian of the frame.
-    R, p:      (k, 3, 3) and (k, 3), poses in the world.
-    rows:      (6,) True for the rows of the error (linear, angular; world axes) that count.
-    bounds:    where to look for solutions.
-    tolerance: largest error, m and rad.
+    robot, frame: what is to be put where.
+    T:            (k, 4, 4) poses in the world.
+    rows:         indices of the rows of the error (linear, angular; world axes) that count.
+    limits:       keep within the joint limits.
+    tolerance:    largest error, m and rad.
     """
 
-    place: Callable[[Array], Place]
-    R: Array
-    p: Array
-    rows: Array
-    bounds: Bounds
+    robot: Robot
+    frame: str
+    T: Array
+    rows: tuple[int, ...]
+    limits: bool
     tolerance: float
+
+    @property
+    def bounds(self) -> Bounds:
+        """Where to look for solutions."""
+        return search_bounds(self.robot, self.limits)
+
+    @property
+    def step(self) -> Callable[[Array, Array], tuple[Array, Array]]:
+        """(q, T) -> (next q, residual of q)."""
+        return step_of(self.robot, self.frame, self.rows, self.limits)
 
     def chosen(self, index: Array) -> Problem:
         """Return the problem of some of the poses."""
-        return Problem(self.place, self.R[index], self.p[index], self.rows, self.bounds, self.tolerance)
+        return replace(self, T=self.T[index])
 
     def error(self, q: Array) -> tuple[Array, Array]:
         """Return the error (k, rows), m and rad, and the Jacobian (k, rows, n) that maps joint steps to it."""
-        here = self.place(q)
-        e = np.concatenate(
-            [self.p - here.p, rotation_vector(self.R @ np.swapaxes(here.R, -1, -2))]
-            if self.rows[3:].any()
-            else [self.p - here.p, np.zeros_like(self.p)],
-            axis=-1,
-        )
-        return e[..., self.rows], here.J[..., self.rows, :]
+        e, J = error_kernel(self.robot, self.frame, self.rows)(q, self.T)
+        return e, J
 
     def residual(self, q: Array) -> Array:
         """Return the largest component of the error (k,), m or rad."""
-        largest: Array = np.abs(self.error(q)[0]).max(axis=-1)
-        return largest
+        return np.asarray(self.step(q, self.T)[1])
+
+
+@lru_cache(maxsize=64)
+def step_of(
+    robot: Robot, frame: str, rows: tuple[int, ...], limits: bool
+) -> Callable[[Array, Array], tuple[Array, Array]]:
+    """Return (q, T) -> (next q, residual of q); robots with loops are placed by their compiled dynamics."""
+    if not robot.constrained:
+        return step_kernel(robot, frame, rows, limits).call
+    from armdyn.dynamics import compile as compiled  # open chains need none of it, and start faster
+
+    dyn, step = compiled(robot), placed_step_kernel(robot, rows, limits).call
+    return lambda q, T: step(q, dyn.pose(q, frame=frame), dyn.jacobian(q, frame=frame), T)
 
 
 class Outcome(NamedTuple):
@@ -99,60 +118,81 @@ class Outcome(NamedTuple):
 
 
 def levenberg_marquardt(problem: Problem, q: Array, most: int) -> Outcome:
-    """Improve every q until its pose is reached: dq = (J^T J + |e|^2 1)^-1 J^T e, joints at a limit held.
-
-    The damping falls with the error, so convergence is quadratic where the pose can be reached (Chan & Lawrence 1988).
-    """
+    """Improve every q (k, n) until its pose is reached, by at most so many steps."""
+    step, T = problem.step, problem.T
     q = np.clip(q, problem.bounds.lower, problem.bounds.upper)
-    count, n = q.shape
-    residual, iterations = np.full(count, np.inf), np.zeros(count, dtype=int)
-    live = np.arange(count)
-    for _ in range(most + 1):
-        part = problem.chosen(live)
-        e, J = part.error(q[live])
-        residual[live] = np.abs(e).max(axis=-1)
-        going = residual[live] > problem.tolerance
-        live, e, J = live[going], e[going], J[going]
-        if live.size == 0:
+    count = len(q)
+    residual, iterations = np.empty(count), np.zeros(count, dtype=int)
+    live, at = np.arange(count), q
+    for k in range(most + 1):
+        following, off = step(at, T)
+        going = off > problem.tolerance
+        if k == most or not going.any():
+            q[live], residual[live], iterations[live] = at, off, k
             break
-        iterations[live] += 1
-        gradient = np.einsum("kij,ki->kj", J, e)
-        held = ((q[live] <= problem.bounds.lower) & (gradient < 0)) | (
-            (q[live] >= problem.bounds.upper) & (gradient > 0)
-        )
-        J = np.where(held[:, None, :], 0.0, J)
-        damping = np.minimum((e * e).sum(axis=-1), 1.0) + 1e-14
-        normal = np.swapaxes(J, -1, -2) @ J + damping[:, None, None] * np.eye(n)
-        step = np.linalg.solve(normal, np.where(held, 0.0, gradient)[..., None])[..., 0]
-        longest = np.abs(step).max(axis=-1, keepdims=True)
-        step *= np.minimum(1.0, LONGEST_STEP / np.maximum(longest, 1e-300))
-        q[live] = np.clip(q[live] + step, problem.bounds.lower, problem.bounds.upper)
+        if not going.all():
+            done = ~going
+            index = live[done]
+            q[index], residual[index], iterations[index] = at[done], off[done], k
+            live, following, T = live[going], following[going], T[going]
+        at = following
     return Outcome(q, residual, iterations, residual <= problem.tolerance)
 
 
-def many_starts(problem: Problem, first: Array, starts: int, most: int, seed: int) -> Outcome:
-    """From `first` (k, n); where that fails, from random positions, more and more of them, up to `starts` in all."""
-    best = levenberg_marquardt(problem, first.copy(), most)
-    random = np.random.default_rng(seed)
-    used, batch = 1, 4
+def one_solution(
+    robot: Robot, frame: str, limits: bool, T: Array, q: Array, tolerance: float, seed: int, rounds: int
+) -> tuple[Array | None, int]:
+    """Return joint positions for one pose, or None, and the number of steps: the same steps with as little as possible
+    around them.
+
+    From q; then from random starts, as many at once as share a processor's lanes, in so many rounds.
+    """
+    step = step_of(robot, frame, tuple(range(6)), limits)
+    bounds = search_bounds(robot, limits)
+    at = np.minimum(np.maximum(q, bounds.lower), bounds.upper)
+    for k in range(STEPS_BEFORE_RESTART + 1):
+        following, off = step(at, T)
+        if off <= tolerance:
+            return at, k
+        at = following
+    for table in random_starts(robot, limits, seed)[:rounds]:
+        at = table
+        for k in range(STEPS_BEFORE_RESTART + 1):
+            following, off = step(at, T)
+            if off.min() <= tolerance:
+                reached = at[off <= tolerance]
+                return reached[np.abs(reached - q).max(axis=1).argmin()], STEPS_BEFORE_RESTART + k * STARTS_AT_ONCE
+            at = following
+    return None, STEPS_BEFORE_RESTART * (1 + rounds * STARTS_AT_ONCE)
+
+
+@lru_cache(maxsize=64)
+def random_starts(robot: Robot, limits: bool, seed: int) -> Array:
+    """Return random positions in the ranges of the joints, (rounds, STARTS_AT_ONCE, n)."""
+    bounds, shape = search_bounds(robot, limits), (8, STARTS_AT_ONCE, robot.n)
+    return np.random.default_rng(seed).uniform(bounds.start_lower, bounds.start_upper, shape)
+
+
+def many_starts(problem: Problem, first: Array, starts: int, seed: int) -> Outcome:
+    """From `first` (k, n); where that fails, from random positions, up to `starts` in all."""
+    best = levenberg_marquardt(problem, first, STEPS_BEFORE_RESTART if starts > 1 else 4 * STEPS_BEFORE_RESTART)
+    random, bounds, used = np.random.default_rng(seed), problem.bounds, 1
     while used < starts and not best.reached.all():
-        batch = min(batch, starts - used)
+        count = min(STARTS_AT_ONCE, starts - used)
         left = np.flatnonzero(~best.reached)
-        shape = (len(left), batch, first.shape[1])
-        q = random.uniform(problem.bounds.start_lower, problem.bounds.start_upper, shape).reshape(-1, first.shape[1])
-        tried = levenberg_marquardt(problem.chosen(np.repeat(left, batch)), q, most)
-        residual = tried.residual.reshape(-1, batch)
+        shape = (len(left), count, first.shape[1])
+        q = random.uniform(bounds.start_lower, bounds.start_upper, shape).reshape(-1, first.shape[1])
+        tried = levenberg_marquardt(problem.chosen(np.repeat(left, count)), q, STEPS_BEFORE_RESTART)
+        residual, reached = tried.residual.reshape(-1, count), tried.reached.reshape(-1, count)
         distance = np.abs(tried.q.reshape(shape) - first[left][:, None, :]).max(axis=-1)
-        reached = tried.reached.reshape(-1, batch)
         # Among those that reach the pose, the one nearest to where we started; else the least residual.
         nearest = np.where(reached, distance, np.inf).argmin(axis=1)
-        pick = np.where(reached.any(axis=1), nearest, residual.argmin(axis=1))
-        flat = np.arange(len(left)) * batch + pick
-        best.iterations[left] += tried.iterations.reshape(-1, batch).sum(axis=1)
+        flat = np.arange(len(left)) * count + np.where(reached.any(axis=1), nearest, residual.argmin(axis=1))
+        best.iterations[left] += tried.iterations.reshape(-1, count).sum(axis=1)
         better = tried.reached[flat] | (tried.residual[flat] < best.residual[left])
         for field in ("q", "residual", "reached"):
             getattr(best, field)[left[better]] = getattr(tried, field)[flat[better]]
-        used, batch = used + batch, 2 * batch
+        used += count
     return best
 
 
@@ -194,8 +234,3 @@ def _gradient(cost: Cost, q: Array, h: float = 1e-6) -> Array:
     steps = h * np.eye(q.shape[1])
     slope: Array = (cost(q[:, None, :] + steps) - cost(q[:, None, :] - steps)) / (2 * h)
     return slope
-
-
-def problem_of(robot: Robot, R: Array, p: Array, rows: Array, frame: str, limits: bool, tolerance: float) -> Problem:
-    """Return the problem of putting a frame of a robot at poses R (k, 3, 3), p (k, 3)."""
-    return Problem(placer(robot, frame), R, p, rows, search_bounds(robot, limits), tolerance)

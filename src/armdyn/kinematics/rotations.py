@@ -12,8 +12,10 @@ from armdyn.algebra.ops import Scalar
 from armdyn.errors import ShapeError
 from armdyn.typing import Array
 
-ORTHOGONAL = 1e-6
-"""How far from orthogonal a given rotation matrix may be: four to six printed decimals."""
+ORTHOGONAL = 1e-3
+"""How far from orthogonal a given rotation matrix may be: that of one printed with four decimals is off by 2e-4."""
+EXACTLY_ORTHOGONAL = 1e-12
+"""Up to here a rotation matrix is off by rounding of doubles and is taken as it is."""
 
 
 def skew(v: Array) -> Array:
@@ -110,13 +112,25 @@ def euler_zxz(R: Array) -> tuple[float, float, float]:
     return float(np.arctan2(R[0, 2], -R[1, 2])), float(theta), float(np.arctan2(R[2, 0], R[2, 1]))
 
 
+def unorthogonality(R: Array) -> float:
+    """Return the largest entry of |R^T R - 1| of matrices (..., 3, 3)."""
+    return float(np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0))
+
+
 def checked_pose(name: str, pose: Any) -> Array:
-    """Return poses (..., 4, 4) as an array; ShapeError if one is not finite or not a rigid-body pose."""
+    """Return poses (..., 4, 4) as an array, their rotations made orthogonal if they were printed with few decimals.
+
+    Raises ShapeError if one is not finite or not a rigid-body pose.
+    """
     T = np.asarray(pose, dtype=float)
     if T.shape[-2:] != (4, 4) or not np.isfinite(T).all():
         raise ShapeError(f"{name} has shape {T.shape}", expected="(..., 4, 4) finite numbers")
     R = T[..., :3, :3]
-    off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0)
+    off = unorthogonality(R)
     if off > ORTHOGONAL or (np.linalg.det(R) < 0).any() or np.abs(T[..., 3, :] - [0, 0, 0, 1]).max(initial=0.0) > 0:
         raise ShapeError(f"{name} is not a pose (rotation off by {off:.3g})", expected="[R p; 0 0 0 1] with R^T R = 1")
+    if off > EXACTLY_ORTHOGONAL:
+        left, _, right = np.linalg.svd(R)  # the nearest rotation
+        T = T.copy()
+        T[..., :3, :3] = left @ right
     return T

@@ -65,6 +65,11 @@ def row_mask(rows: str | None, rotation: bool) -> Array:
     return np.isin(np.arange(6), index)
 
 
+def row_indices(mask: Array) -> tuple[int, ...]:
+    """Return the indices of the rows that count."""
+    return tuple(np.flatnonzero(mask).tolist())
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """Rows of a tool's motion, in the order asked for. index: into the six rows, linear first."""

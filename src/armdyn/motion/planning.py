@@ -144,6 +144,10 @@ class Plan(Result):
         limits = None if self.dynamics is None else self.verdict.limits.tau_max
         return self.motion.plot(path, self.robot, tau_max=limits, size=size)
 
+    def animate(self, path: str | Path) -> Path:
+        """Write a film of the arm: .gif, .html (a page with a player), or .mp4 where ffmpeg is installed."""
+        return self.motion.animate(path, self.robot)
+
     def record(self) -> dict[str, Any]:
         """The plan as plain values; `columns` has its samples."""
         heads, rows = self._table()

@@ -15,6 +15,9 @@ from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from weakref import WeakSet
+
+import numpy as np
 
 from armdyn.algebra import ops
 from armdyn.errors import ArmdynError, FeatureError
@@ -258,6 +261,10 @@ def declare(what: str, names: Iterable[str]) -> frozenset[str]:
     return taken
 
 
+PLAIN = frozenset({np.ndarray, dict, list, tuple, str, float, int, bool, type(None)})
+"""Kinds of arguments that are no robots and have none."""
+
+
 def takes(*names: str) -> Callable[[Declared], Declared]:
     """Declare what a function (or a class, when it is constructed) takes into account; other features are refused.
 
@@ -275,15 +282,20 @@ def takes(*names: str) -> Callable[[Declared], Declared]:
             if parameter.annotation in MODELS
         ]
 
+        accepted: WeakSet[Any] = WeakSet()  # robots and their like never change: each is checked once
+
         @wraps(target)
         def gated(*arguments: Any, **named: Any) -> Any:
-            for place, name, annotation in models:
-                if place < len(arguments) or name in named:
-                    _require_model(arguments[place] if place < len(arguments) else named[name], annotation, what)
-            for argument in (*arguments, *named.values()):
-                robot = _robot_of(argument)
-                if robot is not None:
-                    require(robot, what, SUPPORT[what])
+            values = (*arguments, *named.values())
+            if any(type(value) not in PLAIN and value not in accepted for value in values):
+                for place, name, annotation in models:
+                    if place < len(arguments) or name in named:
+                        _require_model(arguments[place] if place < len(arguments) else named[name], annotation, what)
+                for value in values:
+                    robot = _robot_of(value)
+                    if robot is not None:
+                        require(robot, what, SUPPORT[what])
+                        accepted.add(value)
             return target(*arguments, **named)
 
         if isinstance(function, type):
@@ -335,7 +347,7 @@ def _refusal(robot: Robot, what: str, name: str) -> FeatureError:
     return FeatureError(
         f"{what} does not take into account: {feature.words} ({listed(joints)})",
         where=f"robot {robot.name!r}",
-        advice=f'{where}To leave it out on purpose: robot.without("{name}"), in a shell --load without={name}.',
+        advice=f'{where}To leave it out on purpose: robot.without("{name}"), on the command line ROBOT,without={name}.',
         feature=name,
         joints=joints,
     )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from armdyn.algebra import CentralInertia, Mat3, Scalar, Vec3
 from armdyn.algebra.ops import tidy
 from armdyn.conventions import GRAVITY
-from armdyn.errors import NotApplicable, RobotError, unknown_name
+from armdyn.errors import ArmdynError, NotApplicable, RobotError, unknown_name
 from armdyn.graph import Node, to_float
 from armdyn.notebook_view import Shown, View
 from armdyn.robot import compounds
@@ -326,6 +326,14 @@ class Robot(Shown):
         from armdyn.robot.edit import add_payload
 
         load = CentralInertia(mass, Vec3.of(com), tensor_of(inertia))
+        names = [x for x in (load.mass, *load.com, *(x for row in load.tensor.rows for x in row)) if isinstance(x, str)]
+        if names:
+            raise ArmdynError(
+                f"a payload with the name {names[0]!r} in place of a number",
+                where="Robot.with_payload",
+                expected="numbers: kg, m and kg m^2",
+                advice="For a payload that changes at run time, use armdyn.export(..., tunable=('payload',)).",
+            )
         return self.edited(lambda robot: add_payload(robot, load, on))
 
     @cached_property

@@ -288,6 +288,12 @@ class Run(Result):
                 write(figure, part, size)
         return figure
 
+    def animate(self, path: str | Path) -> Path:
+        """Write a film of the arm: .gif, .html (a page with a player), or .mp4 where ffmpeg is installed."""
+        from armdyn.report.figures.animation import write_film
+
+        return write_film(self.plants[0][1].robot, self.t, self.q, path)
+
     def record(self) -> dict[str, Any]:
         return run_view.record(self)
 

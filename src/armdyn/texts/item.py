@@ -139,12 +139,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Item:
-    """An item of a source: `run()` regenerates and judges it."""
+    """An item of a source: `run()` regenerates and judges it.
+
+    vouches: functions, and laws by their classes, whose correctness its verdict shows; see `armdyn.texts.mutation`.
+    """
 
     source: str
     place: str
     title: str
     run: Callable[[], Outcome]
+    vouches: tuple[Any, ...] = ()
 
     @property
     def key(self) -> str:
@@ -156,17 +160,19 @@ class Item:
 class Chapter:
     """The items of one source, in the order of the text, and the evidence for its errata.
 
-    `@chapter.item(place, title)` adds an item; `@chapter.evidence(tag)` adds a check that shows that a printed
-    form fails; items cite it with `chapter.slip(tag)`.
+    `@chapter.item(place, title, vouches=...)` adds an item; `@chapter.evidence(tag)` adds a check that shows that a
+    printed form fails; items cite it with `chapter.slip(tag)`.
     """
 
     source: str
     items: list[Item] = field(default_factory=list)
     evidences: dict[str, Callable[[], Check]] = field(default_factory=dict)
 
-    def item(self, place: str, title: str) -> Callable[[Callable[[], Outcome]], Callable[[], Outcome]]:
+    def item(
+        self, place: str, title: str, vouches: tuple[Any, ...] = ()
+    ) -> Callable[[Callable[[], Outcome]], Callable[[], Outcome]]:
         def added(run: Callable[[], Outcome]) -> Callable[[], Outcome]:
-            self.items.append(Item(self.source, place, title, run))
+            self.items.append(Item(self.source, place, title, run, vouches))
             return run
 
         return added

@@ -8,6 +8,7 @@ from html import escape
 from armdyn.report.pages import html
 from armdyn.texts.errata import KINDS, Erratum, of_source
 from armdyn.texts.item import MEANING, SOURCES, Check, Item, Outcome, Verdict
+from armdyn.texts.mutation import name_of
 from armdyn.texts.running import Reproduced, Reproduction
 
 _MARK: dict[Verdict, str] = {
@@ -66,7 +67,7 @@ def page(made: Reproduction) -> str:
     ]
     for source in made.sources:
         blocks.append(html.heading(SOURCES[source].cited_as))
-        blocks += [_item(result) for result in made.results if result.item.source == source]
+        blocks += [_item(result, made) for result in made.results if result.item.source == source]
     blocks.append('<h2 id="errata">Errata</h2>')
     blocks.append(f"<ul>{''.join(f'<li>{kind}: {escape(text)}</li>' for kind, text in KINDS.items())}</ul>")
     for source in made.sources:
@@ -105,7 +106,7 @@ def _tags(outcome: Outcome) -> str:
     return ", ".join(f'<a href="#{escape(tag)}">{escape(tag)}</a>' for tag in tags)
 
 
-def _item(result: Reproduced) -> str:
+def _item(result: Reproduced, made: Reproduction) -> str:
     item, outcome = result.item, result.outcome
     chip = f'<span class="chip {_MARK[result.verdict]}">{result.verdict}</span>'
     parts = [
@@ -113,6 +114,7 @@ def _item(result: Reproduced) -> str:
         html.paragraph(outcome.says),
         f"<p><em>Verdict:</em> {escape(outcome.sentence)}</p>",
         f"<p><em>Chosen:</em> {escape(outcome.chosen)}</p>" if outcome.chosen else "",
+        _vouches(result, made),
         _checks(outcome),
         *(html.table(section) for section in outcome.tables),
         *(html.figure(svg, caption) for svg, caption in outcome.figures),
@@ -120,6 +122,15 @@ def _item(result: Reproduced) -> str:
         "</section>",
     ]
     return "\n".join(filter(None, parts))
+
+
+def _vouches(result: Reproduced, made: Reproduction) -> str:
+    """What the item vouches for and, if that was tried, how many changes of it were noticed."""
+    if not result.item.vouches:
+        return ""
+    listed = ", ".join(f"<code>{escape(name_of(each))}</code>" for each in result.item.vouches)
+    noticed = made.noticed_by(result.item)
+    return f"<p><em>Vouches for:</em> {listed}.{f' Changes noticed: {noticed}.' if noticed else ''}</p>"
 
 
 def _checks(outcome: Outcome) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from armdyn.references import NUMBERS
 from armdyn.result import Result
 from armdyn.tables import Column, Section
 from armdyn.texts.item import FULL, SOURCES, Chapter, Check, Item, Outcome, Verdict
+from armdyn.texts.mutation import Trial, name_of, trials
 from armdyn.typing import Progress
 
 
@@ -37,6 +38,8 @@ class Reproduction(Result):
 
     results: tuple[Reproduced, ...]
     evidence: Mapping[str, Check]
+    trials: tuple[Trial, ...] = ()
+    """The items run again with a function changed that they vouch for, if that was asked."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -55,8 +58,17 @@ class Reproduction(Result):
     def counts(self) -> Mapping[Verdict, int]:
         return Counter(result.verdict for result in self.results)
 
+    @property
+    def noticed(self) -> str:
+        """How many changes of functions were noticed by the items that vouch for them, as in "95 of 100"."""
+        return _noticed(self.trials)
+
+    def noticed_by(self, item: Item) -> str:
+        """The same of one item; empty if it was not tried."""
+        return _noticed([trial for trial in self.trials if trial.item == item.key])
+
     def _view(self) -> View:
-        rows = tuple(
+        rows: tuple[tuple[str, ...], ...] = tuple(
             (
                 each.item.key,
                 each.item.title,
@@ -66,14 +78,22 @@ class Reproduction(Result):
             )
             for each in self.results
         )
-        columns = (
+        columns: tuple[Column, ...] = (
             Column("item"),
             Column("what", folds=True),
             Column("verdict"),
             Column("agree"),
             Column("errata", folds=True),
         )
+        if self.trials:
+            columns = (*columns, Column("changes noticed"))
+            rows = tuple((*row, self.noticed_by(each.item)) for row, each in zip(rows, self.results, strict=True))
         notes = [f"{each.item.key}: {each.outcome.sentence}" for each in self.unexplained]
+        notes += [
+            f"{trial.item} did not notice {trial.function}, {trial.what} ({trial.effect})"
+            for trial in self.trials
+            if trial.counts and not trial.noticed
+        ]
         notes += [
             f"{each.item.key}, not confirmed: {each.outcome.sentence}"
             for each in self.results
@@ -86,7 +106,8 @@ class Reproduction(Result):
         ]
         counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(self.counts.items()))
         title = f"Source texts reproduced: {', '.join(self.sources)}"
-        verdict = (f"{len(self.results)} items: {counts}", self.ok)
+        changed = f"; {self.noticed} changes of functions noticed" if self.trials else ""
+        verdict = (f"{len(self.results)} items: {counts}{changed}", self.ok)
         return View(title, verdict, sections=(Section("", columns, rows),), notes=notes)
 
     def record(self) -> dict[str, Any]:
@@ -99,6 +120,8 @@ class Reproduction(Result):
                 "agree": each.outcome.agreement,
                 "sentence": each.outcome.sentence,
                 "errata": list(dict.fromkeys(slip.tag for slip in each.outcome.slips)),
+                "vouches": list(map(name_of, each.item.vouches)),
+                "noticed": self.noticed_by(each.item),
             }
             for each in self.results
         ]
@@ -111,6 +134,8 @@ class Reproduction(Result):
             "counts": dict(self.counts),
             "items": items,
             "evidence": evidence,
+            "noticed": self.noticed,
+            "unnoticed": [asdict(trial) for trial in self.trials if trial.counts and not trial.noticed],
         }
 
     def save(self, path: str | Path) -> Path:
@@ -118,6 +143,11 @@ class Reproduction(Result):
         from armdyn.texts.page import page
 
         return write_text(path, page(self))
+
+
+def _noticed(trials: Sequence[Trial]) -> str:
+    counted = [trial for trial in trials if trial.counts]
+    return f"{sum(trial.noticed for trial in counted)} of {len(counted)}" if counted else ""
 
 
 def names() -> tuple[str, ...]:
@@ -146,16 +176,22 @@ def chosen(source: str = "all") -> list[Chapter]:
     return [chapter_of(author)]
 
 
-def reproduce(source: str = "all", *, full: bool = False, progress: Progress | None = None) -> Reproduction:
+def reproduce(
+    source: str = "all", *, full: bool = False, mutate: bool = False, progress: Progress | None = None
+) -> Reproduction:
     """Reproduce the tables, figures and worked examples of one source text, or of all, and compare with the print.
 
     source: "elbaji", "milicevic", "khalil", "truc", "siciliano" or "all".
     full: measure anew what takes minutes, instead of showing recorded figures.
+    mutate: break each function that an item vouches for, in several ways, and count what the item notices (minutes).
     progress: called before each item with its key and the share done.
     """
     before = FULL.set(full)
     try:
-        return _run(source, progress)
+        made = _run(source, progress)
+        if not mutate:
+            return made
+        return replace(made, trials=trials([(each.item, each.verdict) for each in made.results], progress=progress))
     finally:
         FULL.reset(before)
 

@@ -12,15 +12,14 @@ from scipy.interpolate import make_interp_spline
 
 from armdyn.errors import ShapeError
 from armdyn.kinematics.compiled_frame import drifter
-from armdyn.kinematics.inverse import MOST_ITERATIONS, Unreachable, inverse_kinematics
+from armdyn.kinematics.inverse import Unreachable, inverse_kinematics
 from armdyn.kinematics.numeric_inverse import (
     Problem,
     levenberg_marquardt,
-    problem_of,
     pseudo_inverse,
     search_bounds,
 )
-from armdyn.kinematics.task_rows import row_mask
+from armdyn.kinematics.task_rows import row_indices, row_mask
 from armdyn.robot.features import FRICTIONLESS, takes
 from armdyn.robot.limits import joint_vector
 from armdyn.robot.robot import Robot
@@ -35,6 +34,8 @@ LARGEST_STEP = 0.1
 MOST_POINTS = 20_000
 TIGHT = 1e-12
 """Error to which configurations are refined at every time, m and rad."""
+MOST_STEPS = 60
+"""Steps of the iteration where the predicted configuration is not near enough: at a singularity it creeps."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +78,7 @@ class TaskFollowing(Trajectory):
     def inside(self, t: Array, order: int) -> Array:
         flat = np.ravel(t.real)
         T = self.task.pose(flat)
-        problem = problem_of(self.robot, T[:, :3, :3], T[:, :3, 3], self.rows, self.frame, False, TIGHT)
+        problem = Problem(self.robot, self.frame, T, row_indices(self.rows), False, TIGHT)
         q = _corrected(problem, self.guide(flat))
         if order:
             _, J = problem.error(q)
@@ -201,7 +202,7 @@ def _first_pass(robot: Robot, task: TaskTrajectory, q: Array, frame: str, rows: 
 def _tracked(robot: Robot, task: TaskTrajectory, q: Array, t: Array, frame: str, rows: Array) -> tuple[Array, float]:
     """One pass, by a Heun step along J^+ and Newton's method from each point; and the largest step of a joint."""
     T, velocity = task.pose(t), task.velocity(t)[:, rows]
-    whole = problem_of(robot, T[:, :3, :3], T[:, :3, 3], rows, frame, False, TIGHT)
+    whole = Problem(robot, frame, T, row_indices(rows), False, TIGHT)
     track = np.empty((len(t), robot.n))
     track[0] = _corrected(whole.chosen(np.array([0])), q[None])[0]
     largest = 0.0
@@ -220,7 +221,7 @@ def _tracked(robot: Robot, task: TaskTrajectory, q: Array, t: Array, frame: str,
         if not np.isfinite(step) or step > 1.0:
             found = np.array([np.full(robot.n, np.nan)])
         if not (here.residual(found) < 1e-9).all():
-            exact = levenberg_marquardt(here, track[k - 1][None], MOST_ITERATIONS)
+            exact = levenberg_marquardt(here, track[k - 1][None], MOST_STEPS)
             if not exact.residual[0] < 1e-9:
                 raise _lost(robot, t[k], f"the path cannot be followed (error {exact.residual[0]:.2g} m or rad)")
             found = exact.q

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 MOST_SAMPLES = 10**7
+FILM_SAMPLES = 1001
+"""Samples from which the pictures of a film are chosen."""
 GRID = 2001
 """Samples in which a peak is searched if there is no formula for it."""
 
@@ -154,6 +156,13 @@ class Trajectory(Shown, ABC):
         from armdyn.trajectory.trajectory_files import write
 
         return write(self, path, dt)
+
+    def animate(self, path: str | Path, robot: Robot) -> Path:
+        """Write a film of a robot: .gif, .html (a page with a player), or .mp4 where ffmpeg is installed."""
+        from armdyn.report.figures.animation import write_film
+
+        t = np.linspace(0.0, self.duration, FILM_SAMPLES)
+        return write_film(robot, t, self(t), path)
 
     def plot(
         self,

@@ -126,6 +126,19 @@ def _bounds(c: Case) -> None:
     assert np.linalg.norm(c.model.gravity(c.x)) <= g
 
 
+@cell("analysis.proven_extremes")
+def _extremes(c: Case) -> None:
+    found = analysis.proven_extremes(c.robot)
+    if found.resonance is not None:  # 1 / w^2 of the links on springs, all motors at rest
+        springs = {j: float(joint.elastic.stiffness) for j, joint in enumerate(c.robot.joints) if joint.elastic}
+        soft, k = [*springs], np.sqrt([*springs.values()])
+        assert np.linalg.norm(c.M[np.ix_(soft, soft)] / np.outer(k, k), 2) <= found.resonance[0] ** -2
+        return
+    assert np.linalg.norm(c.M, 2) <= found.norms["||M||"][0]
+    assert (np.diagonal(c.M) <= found.inertia[:, 0] * (1 + 1e-12)).all()
+    assert np.linalg.norm(c.model.gravity(c.x)) <= found.norms["||g||"][0]
+
+
 @cell("analysis.significance")
 def _significance(c: Case) -> None:
     found = analysis.significance(c.robot, motion=(c.q, c.qd, c.qdd))

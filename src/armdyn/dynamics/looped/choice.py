@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.dynamics.looped.robots import FRAMES, floats, joint_numbers
+from armdyn.dynamics.looped.robots import floats, joint_numbers
 from armdyn.kernels.looped.recursion import FREE
 from armdyn.parameters.grouping import without_axes
 from armdyn.robot import Robot
@@ -44,8 +44,7 @@ class Thresholds:
     longest: operations up to which straight-line code compiles in a fraction of a second, and is mostly kept decoded.
     mixed: time of looped code that takes prismatic joints too, against revolute ones alone.
     certain: joints from which looped code is taken whatever the quantity.
-    many: joints from which operations are estimated instead of counted, since tracing takes seconds for general chains;
-        and from which quantities without a measure are looped.
+    many: joints from which operations are estimated instead of counted, since tracing takes seconds for general chains.
     clearly: from there on, the share of looped code's time that straight-line code must stay below.
     per_joint, per_number: operations of inverse dynamics, about, for every joint, and for every number of its link that
         is not 0, 1 or -1.
@@ -63,7 +62,6 @@ class Thresholds:
         default_factory=lambda: {
             "inverse_dynamics": Measure((1.0, 0.0), (80, 22.5)),
             "coriolis": Measure((0.9, 0.0), (80, 22.5)),
-            "gravity": Measure((0.4, 0.0), (40, 11)),
             "forward_dynamics": Measure((2.5, 0.0), (60, 61)),
             "mass_matrix": Measure((0.0, 0.12), (50, 34)),
             "coriolis_matrix": Measure((2.6, 0.1), (75, 65)),
@@ -76,14 +74,12 @@ class Thresholds:
 THRESHOLDS = Thresholds()
 
 
-def worth_looping(name: str, robot: Robot, operations: Callable[[], int], frame: str = "tool") -> bool:
+def worth_looping(name: str, robot: Robot, operations: Callable[[], int]) -> bool:
     """Whether looped code is the better choice for a quantity of a robot that has such code.
 
     operations: counts those of straight-line inverse dynamics.
     """
     t, few = THRESHOLDS, robot.n < THRESHOLDS.many
-    if name not in t.measured:
-        return (len(robot.path(robot.frame(frame).link)) if name in FRAMES else robot.n) >= t.many
     if robot.n >= t.certain:
         return True
     (a, b), (c, d) = t.measured[name]

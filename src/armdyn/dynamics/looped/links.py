@@ -220,9 +220,9 @@ def base_state(given: Mapping[str, Node]) -> Mapping[str, Any]:
         "U": rate_matrix(base.w, base.wd),
         "a": base.vd + base.centripetal - base.gravity,
     }
-    vectors = dict.fromkeys(("p", "f", "m", "h", "linear", "angular", "x", "xd"), ZERO)
+    vectors = dict.fromkeys(("p", "f", "m", "x", "xd"), ZERO)
     tensors = dict.fromkeys(("A", "B", "D"), Mat3.zero())
-    return {"T": Mat3.identity(), "E": 0, **motion, **vectors, **tensors}
+    return {"T": Mat3.identity(), **motion, **vectors, **tensors}
 
 
 def weightless_base(given: Mapping[str, Node]) -> Mapping[str, Any]:
@@ -261,10 +261,9 @@ def recipe(
     own: dict[str, Kind],
     start: Start = base_state,
     numbers: tuple[str, ...] = (),
-    robot: tuple[str, ...] = (),
     **parts: Any,
 ) -> Recipe:
-    """A recipe with the usual numbers of links and of the robot, and others after them.
+    """A recipe with the usual numbers of links, and others after them.
 
     start: of it, quantities that are not the recipe's `own` are left out.
     """
@@ -276,7 +275,7 @@ def recipe(
         f"{name} {shape}",
         numbers=(*usual, *numbers),
         own=kept,
-        robot=(*GRAVITY, *robot),
+        robot=GRAVITY,
         base=base,
         start=lambda given: {name: value for name, value in start(given).items() if name in kept},
         turning="turning" if shape.mixed else None,

@@ -99,7 +99,8 @@ def mass_matrix(shape: Shape) -> Recipe:
         sum_inwards("h", "J"),
         Stage("each", columns),
     )
-    product = Product((("s", "F"), ("z", "N")), (), "Ia" if shape.terms else None)
+    entry = (("s", "F"), ("z", "N"))
+    product = Product(entry, entry, "Ia" if shape.terms else None)
     return _of_pairs(
         "mass_matrix",
         shape,

@@ -9,8 +9,8 @@ import numpy as np
 
 from armdyn.algebra.ops import is_zero, mul
 from armdyn.kernels import jit
+from armdyn.kernels.loop_writer import LANES
 from armdyn.kernels.looped.recursion import FREE
-from armdyn.kernels.looped.writer import LANES
 from armdyn.mechanics.friction import GENERAL, is_own_law
 from armdyn.parameters import parameter_names
 from armdyn.robot import Robot
@@ -25,18 +25,13 @@ LINEAR_LAWS = ("viscous", "coulomb", GENERAL)
 TORQUES = (
     "inverse_dynamics",
     "coriolis",
-    "gravity",
     "forward_dynamics",
     "mass_matrix",
     "coriolis_matrix",
     "inverse_dynamics_derivatives",
 )
 """Quantities that are the same for grouped parameters, and in frames turned about joint axes."""
-FRAMES = ("pose", "jacobian", "jacobian_dot_qd")
-"""Quantities of a frame."""
-FIXED_BASE = (*FRAMES, "kinetic_energy", "potential_energy", "center_of_mass", "centroidal_momentum", "joint_reactions")
-"""Quantities of which there is looped code for robots without a free joint alone."""
-LOOPED = (*TORQUES, "regressor", *FIXED_BASE)
+LOOPED = (*TORQUES, "regressor")
 
 
 def can_be_looped(robot: Robot, name: str) -> bool:
@@ -45,11 +40,7 @@ def can_be_looped(robot: Robot, name: str) -> bool:
         return False
     if robot.constrained or coordinates(robot).doubled:
         return False
-    if robot.compounds and (name in FIXED_BASE or not floats(robot)):
-        return False
-    if name == "potential_energy" and any(joint.spring for joint in robot.joints):
-        return False
-    if name in ("center_of_mass", "centroidal_momentum") and not total_mass(robot):
+    if robot.compounds and not floats(robot):
         return False
     return joint_numbers(robot) is not None and (name != "regressor" or _usual_columns(robot))
 
@@ -71,11 +62,6 @@ def _usual_columns(robot: Robot) -> bool:
     """Whether the regressor has fourteen columns per joint, friction's being rate and sign."""
     linear = all(joint.friction is None or joint.friction.law in (None, "coulomb") for joint in robot.joints)
     return linear and len(parameter_names(robot)) == 14 * robot.n
-
-
-def total_mass(robot: Robot) -> float:
-    """Of all links, kg."""
-    return sum(float(link.inertia.mass) for link in robot.links)
 
 
 def joint_numbers(robot: Robot) -> Array | None:

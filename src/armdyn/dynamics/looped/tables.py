@@ -11,10 +11,9 @@ import numpy as np
 
 from armdyn.algebra import Mat3, Pose, Vec3, rot_x, rot_z
 from armdyn.dynamics.graphs import some_configuration
-from armdyn.dynamics.looped import matrices, places, torques
-from armdyn.dynamics.looped.links import ALPHA, GAMMA, GRAVITY, INERTIA, POSITION, SIGMA, THETA, Shape
-from armdyn.dynamics.looped.places import FRAME, MASS, PATH
-from armdyn.dynamics.looped.robots import JOINT, TORQUES, can_be_looped, joint_numbers, total_mass
+from armdyn.dynamics.looped import matrices, torques
+from armdyn.dynamics.looped.links import ALPHA, GAMMA, INERTIA, POSITION, SIGMA, THETA, Shape
+from armdyn.dynamics.looped.robots import JOINT, TORQUES, can_be_looped, joint_numbers
 from armdyn.graph import Node
 from armdyn.kernels import Kernel, sources
 from armdyn.kernels.looped.kernel import Tables, build_looped
@@ -33,33 +32,22 @@ FOLDERS = ("algebra", "graph", "robot", "mechanics", "dynamics")
 RECIPES: dict[str, Callable[[Shape], Recipe]] = {
     "inverse_dynamics": torques.inverse_dynamics,
     "coriolis": torques.coriolis,
-    "gravity": torques.gravity,
     "forward_dynamics": torques.forward_dynamics,
     "mass_matrix": matrices.mass_matrix,
     "coriolis_matrix": matrices.coriolis_matrix,
     "inverse_dynamics_derivatives": matrices.inverse_dynamics_derivatives,
     "regressor": matrices.regressor,
-    "pose": places.pose,
-    "jacobian": places.jacobian,
-    "jacobian_dot_qd": places.jacobian_dot_qd,
-    "kinetic_energy": places.kinetic_energy,
-    "potential_energy": places.potential_energy,
-    "center_of_mass": places.center_of_mass,
-    "centroidal_momentum": places.centroidal_momentum,
-    "joint_reactions": torques.joint_reactions,
 }
 """By quantity."""
 
 
-def looped(robot: Robot, name: str, frame: str = "tool", *, cache: bool = True) -> Kernel | None:
-    """The looped kernel of a quantity, or of one of a frame; None if there is none for it or for this robot."""
-    found = recipe_and_tables(robot, name, frame)
+def looped(robot: Robot, name: str, *, cache: bool = True) -> Kernel | None:
+    """The looped kernel of a quantity; None if there is none for it or for this robot."""
+    found = recipe_and_tables(robot, name)
     return None if found is None else build_looped(*found, name, sources.version(*FOLDERS), cache=cache)
 
 
-def recipe_and_tables(
-    robot: Robot, name: str, frame: str = "tool", *, plain: bool = False
-) -> tuple[Recipe, Tables] | None:
+def recipe_and_tables(robot: Robot, name: str, *, plain: bool = False) -> tuple[Recipe, Tables] | None:
     """What looped code of a quantity is made of: a recipe, and the robot's numbers; None if there is none.
 
     plain: with the frames and parameters of the robot as they are.
@@ -78,15 +66,10 @@ def recipe_and_tables(
         bodies = zip(view.links, without_axes(view.links), strict=True)
         view = view._replace(links=tuple(replace(link, inertia=body) for link, body in bodies))
     recipe = RECIPES[name](shape)
-    chosen = robot.frame(frame).link if FRAME[0] in recipe.robot else WORLD
-    columns = _columns(robot, view, chosen) | dict(zip(JOINT, terms.T, strict=True))
-    known = dict(zip(GRAVITY, view.gravity, strict=True)) | {MASS: total_mass(robot)}
-    if FRAME[0] in recipe.robot:
-        R, p = robot.frame(frame).pose
-        known |= dict(zip(FRAME, (entry for row in (*R.rows, p) for entry in row), strict=True))
+    columns = _columns(robot, view) | dict(zip(JOINT, terms.T, strict=True))
     links = np.column_stack([columns[number] for number in recipe.numbers])
     parents = tuple(link.parent for link in view.links)
-    return recipe, Tables(parents, links, tuple(float(known[number]) for number in recipe.robot), chosen)
+    return recipe, Tables(parents, links, tuple(map(float, view.gravity)))
 
 
 # Frames ---------------------------------------------------------------------------------------------------------------
@@ -169,7 +152,7 @@ def _turned_view(view: View) -> View:
 # Numbers --------------------------------------------------------------------------------------------------------------
 
 
-def _columns(robot: Robot, view: View, chosen: int) -> dict[str, Array]:
+def _columns(robot: Robot, view: View) -> dict[str, Array]:
     """(n,) numbers of the links, by name."""
     angles = {
         name: np.array([function(pairs[k]) for pairs in view.orientations])
@@ -179,8 +162,7 @@ def _columns(robot: Robot, view: View, chosen: int) -> dict[str, Array]:
     rows = [[*link.placement.p, *link.inertia.parameters()] for link in view.links]
     numbers = dict(zip((*POSITION, *INERTIA), np.array(rows, dtype=float).T, strict=True))
     turning = np.array([link.revolute for link in view.links], dtype=float)
-    every = np.arange(robot.n)
-    others = {PATH: np.isin(every, robot.path(chosen)), "MC": _carried_masses(robot), "inner": every >= FREE}
+    others = {"MC": _carried_masses(robot), "inner": np.arange(robot.n) >= FREE}
     return {**angles, **numbers, **dict(zip(SIGMA, (turning, 1 - turning), strict=True)), **others}
 
 
@@ -198,7 +180,7 @@ def varying_numbers(robot: Robot, recipe: Recipe) -> dict[tuple[int, int], Node]
 
     None if the recipe has numbers that are sums of those.
     """
-    if "MC" in recipe.numbers or MASS in recipe.robot:
+    if "MC" in recipe.numbers:
         return None
     first = recipe.numbers.index("XX")
     return {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from armdyn.algebra import ZERO, Inertia, Mat3, Pose, Screw
 from armdyn.algebra.ops import add, mul, sub
 from armdyn.dynamics.looped.links import (
@@ -36,10 +34,6 @@ from armdyn.mechanics.steps.newton_euler import LinkMotion, body_wrench, propaga
 
 RELOAD = 24
 """Operations after which batches load again what is in memory: 7 % faster torques, 9 % faster accelerations."""
-ABREAST = 2
-"""Vectors of samples in turns: the way inwards is a chain of operations that wait for each other, so accelerations of
-chains are 5 % faster."""
-REACTIONS = ("fx", "fy", "fz", "mx", "my", "mz")
 MOTION: dict[str, Kind] = {"w": "vector", "wd": "vector", "U": "matrix", "a": "vector"}
 WRENCH: dict[str, Kind] = {"f": "vector", "m": "vector"}
 NOTHING = Screw(ZERO, ZERO)
@@ -55,12 +49,6 @@ def inverse_dynamics(shape: Shape) -> Recipe:
 def coriolis(shape: Shape) -> Recipe:
     """The same without accelerations, gravity and joint terms."""
     return _newton_euler("coriolis", shape._replace(terms=False), ("q", "qd"), "c", weightless_base)
-
-
-def joint_reactions(shape: Shape) -> Recipe:
-    """The forces and moments of the same recursion. Khalil (7.58)-(7.60)"""
-    made = _newton_euler("joint_reactions", shape._replace(terms=False), ("q", "qd", "qdd"), "", base_state)
-    return replace(made, results=REACTIONS, outputs=0, grid="columns")
 
 
 def _newton_euler(name: str, shape: Shape, inputs: tuple[str, ...], result: str, start: Start) -> Recipe:
@@ -83,28 +71,6 @@ def _newton_euler(name: str, shape: Shape, inputs: tuple[str, ...], result: str,
     )
 
 
-def gravity(shape: Shape) -> Recipe:
-    """Weights in link frames, passed inwards. Khalil (7.54)-(7.61) at rest"""
-
-    def fall(site: Site) -> None:
-        site.put(a=pose_of(site).R.T @ site.parent("a"))
-
-    def weight(site: Site) -> None:
-        f, m = link_of(site).inertia.wrench(ZERO, ZERO, site.own("a"))
-        site.put(f=f, m=m)
-
-    stages = (IN_PARENT, Stage("outward", fall), Stage("each", weight), Stage("inward", _propagate_wrench))
-    return recipe(
-        "gravity",
-        shape._replace(terms=False),
-        {"a": "vector", **WRENCH},
-        inputs=("q",),
-        results=("g",),
-        outputs=1,
-        stages=stages,
-    )
-
-
 def _body_wrench(site: Site) -> None:
     f, m = body_wrench(link_of(site), LinkMotion(*map(site.own, LinkMotion._fields)))
     site.put(f=f, m=m)
@@ -112,11 +78,7 @@ def _body_wrench(site: Site) -> None:
 
 def _propagate_wrench(site: Site) -> None:
     link, f, m = link_of(site), site.own("f"), site.own("m")
-    if site.recipe.results == REACTIONS:
-        for name, value in zip(REACTIONS, (*f, *m), strict=True):
-            site.result(name, value)
-    else:
-        site.result(site.recipe.results[0], add(link.along(f, m), joint_terms(site)))
+    site.result(site.recipe.results[0], add(link.along(f, m), joint_terms(site)))
     force, moment, lever = wrench_to_parent(link, pose_of(site), f, m)
     site.add_to_parent(f=force, m=moment + lever)
 
@@ -168,7 +130,6 @@ def forward_dynamics(shape: Shape) -> Recipe:
         outputs=1,
         stages=stages,
         reload=RELOAD,
-        abreast=ABREAST,
     )
 
 

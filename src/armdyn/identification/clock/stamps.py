@@ -224,7 +224,7 @@ def _unit(h: float) -> list[Finding]:
             value=h,
             unit="s",
             cause="time stamps in " + ("ms, us or ns" if h > LONG_STEP else "another unit than seconds"),
-            advice="Declare the unit: units = {t = 'ms'} in [log] of a logger's file (--format).",
+            advice="Declare the unit: units = {t = 'ms'} in [log] of a logger's file (--logger).",
         )
     ]
 

@@ -18,12 +18,13 @@ from armdyn.errors import ArmdynError, FeatureError, ShapeError, unknown_name
 from armdyn.files import write_text
 from armdyn.findings import Finding, listed, sorted_by_severity
 from armdyn.identification.fit.calibration import Calibrated, Calibration, calibrate
-from armdyn.identification.fit.delivery import Delivery, delivered, inexpressible, refitted
+from armdyn.identification.fit.delivery import Delivery, delivered, fitted_for, inexpressible
 from armdyn.identification.fit.essential_parameters import essential_parameters
 from armdyn.identification.fit.estimation import Estimate, Estimator
 from armdyn.identification.fit.findings import findings_on_fit
 from armdyn.identification.fit.identifiability import Identifiability, group, identifiability
 from armdyn.identification.fit.observation import distinct_parameters, observe
+from armdyn.identification.fit.posterior import Problem
 from armdyn.identification.fit.rows import ROW, TorqueRows, row_samples
 from armdyn.identification.fit.tables import (
     base_section,
@@ -264,26 +265,19 @@ class Fit(Result):
     def save(self, path: str | Path) -> Delivery | Path:
         """Write the identified robot (.toml, .urdf, .xml) and read it back, or write the fit (.json).
 
-        A format that has no place for everything gets the best robot that it can hold; the complete robot is written
-        as a .toml file beside it.
+        What a format has no place for is in a comment of the file that `load` reads back and other programs do not.
         """
         path = Path(path)
         if path.suffix == ".json":
             return write_text(path, json.dumps(self.record(), indent=1, ensure_ascii=False, allow_nan=False))
-        found = self.as_file(path.suffix.lower(), path)
-        if found.left_out:
-            delivered(self.robot, ".toml", (), self.validation.judged, path.with_suffix(".toml"))
-        return found
+        return self.as_file(path.suffix.lower(), path)
 
     def as_file(self, suffix: str, path: Path | None = None) -> Delivery:
         """What a file of a format gives back, and how well it predicts; path: where it stays (default: nowhere)."""
-        robot, left_out = self.robot, tuple[str, ...]()
-        while more := inexpressible(robot, suffix):  # leaving out one part may reveal another
-            left_out = (*left_out, *more)
-            if self.model is None:
-                robot = self.robot.without(*left_out)
-            else:
-                robot = refitted(self.start, self.include, left_out, lambda bare: _unknown(bare, self))
+        robot, left_out = self.robot, inexpressible(self.robot, suffix)
+        if left_out and self.model is not None:
+            bare = self.start.without(*left_out)
+            robot = fitted_for(self.model, bare, left_out, known_torques(bare, self.include)(self.training))
         return delivered(robot, suffix, left_out, self.validation.judged, path)
 
     @cached_property
@@ -291,17 +285,13 @@ class Fit(Result):
         """The best robot with viscous and Coulomb friction alone, fitted to the same samples."""
         if self.model is None or not self.model.has_terms:
             return self.robot
-        return refitted(self.start, self.include, (), lambda bare: _unknown(bare, self))
+        return TorqueModel(Problem.simple(self.model.rows, plain=True, robust=False)).robot
 
     def report(self, path: str | Path) -> Path:
         """Write the report as one self-contained HTML file."""
         from armdyn.report.pages.fit_page import write_report
 
         return write_report(self, path)
-
-
-def _unknown(bare: Robot, fit: Fit) -> Samples:
-    return known_torques(bare, fit.include)(fit.training)
 
 
 @takes(*CLOSED, *FRICTIONLESS)

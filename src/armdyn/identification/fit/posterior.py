@@ -108,6 +108,8 @@ class Problem:
     discount: (n,) rho
     plain: friction is that of the regressor, Fv qd + Fc sign(qd) as a rule, instead of that of the bank
     robust: noise by class of speed, with Student weights; else one number per joint, for the smallest rms error
+    held: rows of the robot that a file format holds by itself, if the unknowns are to explain the torques both with
+          what the format lacks and, as well as they can, without it
     """
 
     rows: TorqueRows
@@ -116,6 +118,7 @@ class Problem:
     discount: Array
     plain: bool = False
     robust: bool = True
+    held: TorqueRows | None = None
 
     @staticmethod
     def simple(rows: TorqueRows, *, plain: bool = False, robust: bool = True) -> Problem:
@@ -193,14 +196,31 @@ class Problem:
 
     # Solution -------------------------------------------------------------------------------------------------------
 
+    @cached_property
+    def _held_designs(self) -> list[Design]:
+        """Columns of the robot that a format holds by itself, at the places of the same unknowns; by joint."""
+        if self.held is None:
+            return []
+        rows, held, p, k = self.rows, self.held, len(self.rows.names), len(TERMS)
+        place = {name: (i, 1.0) for i, name in enumerate(rows.names)}
+        if not self.plain:
+            for (a, i), (standard, factor) in plain_friction(rows.robot, rows.names, rows.bank).items():
+                place[rows.names[standard]] = p + a * k + i, factor
+        to, factors = (np.array(x) for x in zip(*(place[name] for name in held.names), strict=True))
+        none = held.designs(held.columns, np.zeros(held.shape, dtype=bool), plain=True)
+        return [Design(columns * factors[places], to[places]) for columns, places in none]
+
     def solved(self, use: Array | None = None, near: Solution | None = None) -> Solution:
         """The minimum, with weights and scales renewed. use: (m,) bool, of the rows in motion; near: to start from."""
-        rows, p = self.rows, len(self.rows.names)
+        rows, n, p = self.rows, self.rows.bank.n, len(self.rows.names)
         use = rows.keep if use is None else use
         tau, speed = rows.tau[use], rows.speed[use] if self.robust else np.zeros_like(rows.speed[use])
-        columns = [design.columns[use] for design in self.designs]
-        places = [design.places for design in self.designs]
-        rms = np.maximum(rows_rms(rows), 1e-9)
+        rms, discount = np.maximum(rows_rms(rows), 1e-9), self.discount
+        if self.held is not None:  # the same torques once more
+            tau, speed = np.hstack([tau, self.held.tau[use]]), np.hstack([speed, np.zeros_like(speed)])
+            rms, discount = np.tile(rms, 2), np.tile(discount, 2)
+        columns = [design.columns[use] for design in (*self.designs, *self._held_designs)]
+        places = [design.places for design in (*self.designs, *self._held_designs)]
         least = 1e-9 * float(rms.max())
         finite = (self.prior > 0) & np.isfinite(self.prior)
         s = np.where(finite, self.prior, 1.0)
@@ -217,7 +237,7 @@ class Problem:
             H, b, information = np.diag(wide), np.zeros(rows.size), []
             H[np.arange(p, rows.size), np.arange(p, rows.size)] += np.where(finite, alpha / s**2, 0.0).ravel()
             for j, (place, A) in enumerate(zip(places, columns, strict=True)):
-                root = np.sqrt(weight[:, j] / self.discount[j]) / sigma[j, speed[:, j]]
+                root = np.sqrt(weight[:, j] / discount[j]) / sigma[j, speed[:, j]]
                 weighted = A * root[:, None]
                 information.append(weighted.T @ weighted)
                 H[np.ix_(place, place)] += information[j]
@@ -229,7 +249,7 @@ class Problem:
             if finite.any():
                 variance = np.diag(inverse_of(hessian))[p:].reshape(rows.shape)
                 alpha = renewed(alpha, x[p:].reshape(rows.shape) / s, variance / s**2, finite)
-        return Solution(x, hessian, tuple(information), residuals, weight, sigma, alpha)
+        return Solution(x, hessian, tuple(information[:n]), residuals[:, :n], weight[:, :n], sigma[:n], alpha)
 
     @cached_property
     def _bounded(self) -> set[int]:
@@ -239,6 +259,7 @@ class Problem:
         if not self.robust:
             return np.ones(residuals.shape)
         squares = (residuals / np.take_along_axis(sigma.T, speed, 0)) ** 2
+        squares[:, self.rows.bank.n :] = 1.0  # a format that lacks something is judged by its rms error
         return np.asarray((NOISE.freedom + 1) / (NOISE.freedom + squares))
 
     def _rho(self, found: Solution) -> Array:

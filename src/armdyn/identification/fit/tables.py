@@ -40,6 +40,8 @@ def error_section(fit: Fit) -> Section:
         columns, cells = [*columns, Column("before", "%")], [*cells, percents(before.moving)]
     for each in fit.files:
         columns, cells = [*columns, Column(each.suffix, "%")], [*cells, percents(each.errors.moving)]
+        if each.alone is not None:
+            columns, cells = [*columns, Column("elsewhere", "%")], [*cells, percents(each.alone.moving)]
     if fit.signal is not None:
         signal = judged.errors(fit.signal.along(judged.samples)[1])
         columns, cells = [*columns, Column("signal", "%")], [*cells, percents(signal.moving)]
@@ -51,9 +53,10 @@ def error_section(fit: Fit) -> Section:
         "at rest while others move. Files are read back and judged."
     )
     for each in fit.files:
-        if each.left_out:
+        if each.alone is not None:
             note += (
-                f" {each.suffix} has no place for {', '.join(each.left_out)}: the rest was fitted again without them."
+                f" {each.suffix} has no place for {each.lacking}: they are in a comment that armdyn reads back. "
+                f"Elsewhere: in programs that do not ({100 * each.alone.mean:.3g} % in the mean)."
             )
     if fit.signal is not None:
         note += " Signal: with gain and lag of the measured torque and terms at rest, which are no part of the robot."

@@ -38,7 +38,7 @@ class Logger(NamedTuple):
     @staticmethod
     def template() -> str:
         """A TOML file with all keys, their meanings and defaults."""
-        head = "# A logger: armdyn identify ROBOT LOG --format LOGGER.toml. Every key is optional."
+        head = "# A logger: armdyn identify ROBOT LOG --logger LOGGER.toml. Every key is optional."
         return "\n\n".join([head, *(section_template(name, kind) for name, kind in SECTIONS.items())])
 
 

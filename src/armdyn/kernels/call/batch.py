@@ -1,4 +1,4 @@
-"""The fast path for a batch: arrays (samples, ...) without gaps go to `@loop` without a detour through Python.
+"""The fast path for a batch: arrays (samples, ...) without gaps go to `@dense` without a detour through Python.
 
 Around a kernel's loop, NumPy's own machinery, the choice of a variant and the look for NaN cost as much as a thousand
 samples of a small arm. `@many` does the same in machine code for the usual call: every input an array of doubles
@@ -24,8 +24,9 @@ from armdyn.kernels.call.arrays import (
     require,
     returned,
 )
+from armdyn.kernels.call.loop import sample_bytes
 from armdyn.kernels.ir_writer import ONCE
-from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
 from armdyn.kernels.ports import Ports
 
 SUMS = 4
@@ -42,7 +43,7 @@ def many(ports: Ports) -> str:
     inputs, count = len(ports.inputs), len(ports.all)
     ranks = [len(port.shape) + 1 for port in ports.all]
     w.label("entry")
-    for name, size in (("made", count), ("pointers", count), ("steps", sum(ranks)), ("dims", 1), ("shape", 3)):
+    for name, size in (("made", count), ("pointers", count), ("shape", 3)):
         w.do(f"%{name} = alloca [{size} x i64], align 8")
     require(w, [w.put(f"icmp eq i64 %count, {inputs}")], "no")
     given = [w.load("ptr", w.offset("%args", 8 * i)) for i in range(inputs)]
@@ -51,8 +52,7 @@ def many(ports: Ports) -> str:
     samples = w.load("i64", w.load("ptr", w.offset(given[0], DIMS)))
     extents = [[samples, *Extents(ports).of(w, i)] for i in range(count)]
     require(w, [w.put(f"icmp sgt i64 {samples}, 0"), *_sized(w, given, extents)], "no")
-    sizes = _filled_steps(w, [own for _, *own in extents])
-    w.store("i64", samples, "%dims")
+    sizes = [sample_bytes(w, ports, i) for i in range(count)]
     _point_to(w, given, 0)
     w.do(f"br i1 {w.put('icmp eq ptr %names, null')}, label %new, label %out")
     _make(w, extents[inputs:], inputs)
@@ -98,22 +98,6 @@ def _apart(w: LoopWriter, a: tuple[str, str], b: tuple[str, str]) -> str:
     return w.put(f"or i1 {below}, {above}")
 
 
-def _filled_steps(w: LoopWriter, extents: Sequence[Sequence[str]]) -> list[str]:
-    """Distances from sample to sample of all arrays, which are returned, then from row to row and column to column."""
-    place, sizes = 8 * len(extents), []
-    for i, own in enumerate(extents):
-        stride, strides = "8", []
-        for size in reversed(own):
-            strides.append(stride)
-            stride = w.times(stride, size)
-        w.store("i64", stride, w.offset("%steps", 8 * i))
-        for each in reversed(strides):
-            w.store("i64", each, w.offset("%steps", place))
-            place += 8
-        sizes.append(stride)
-    return sizes
-
-
 def _point_to(w: LoopWriter, arrays: Sequence[str], first: int) -> None:
     """The memory of arrays is that of arguments of the loop from `first` on."""
     for i, array in enumerate(arrays, first):
@@ -144,7 +128,7 @@ def _compute(w: LoopWriter, sizes: Sequence[str], inputs: int, samples: str) -> 
     """The loop, with Python's lock released, then a look at inputs or results, whichever are fewer."""
     w.label("compute")
     state = w.put("call ptr @PyEval_SaveThread()")
-    w.do("call void @loop(ptr %pointers, ptr %dims, ptr %steps, ptr null)")
+    w.do(f"call void @dense(ptr %pointers, i64 {samples})")
     numbers = [w.put(f"lshr i64 {w.times(samples, size)}, 3") for size in sizes]
     entries = ["0", "0"]
     for i, number in enumerate(numbers):
@@ -180,36 +164,19 @@ def total() -> str:
     w.label("entry")
     step = SUMS * LANES
     blocks = w.put(f"sdiv i64 %count, {step}")
-    start = w.times(blocks, step)
-    w.do("br label %head")
-    w.label("head")
-    w.do("%k = phi i64 [ 0, %entry ], [ %next, %body ]")
-    totals = [f"%s{j}" for j in range(SUMS)]
-    for j, total in enumerate(totals):
-        w.do(f"{total} = phi {V4} [ zeroinitializer, %entry ], [ %t{j}, %body ]")
-    w.do(f"br i1 {w.put(f'icmp slt i64 %k, {blocks}')}, label %body, label %rest")
-    w.label("body")
-    place = w.offset("%from", w.times("%k", 8 * step))
-    for j, total in enumerate(totals):
-        w.do(f"%t{j} = fadd {V4} {total}, {w.load(V4, w.offset(place, WIDE * j))}")
-    w.do("%next = add i64 %k, 1")
-    w.do("br label %head")
-    w.label("rest")
-    while len(totals) > 1:
-        totals = [w.put(f"fadd {V4} {a}, {b}") for a, b in zip(totals[::2], totals[1::2], strict=True)]
-    lanes = [w.put(f"extractelement {V4} {totals[0]}, i32 {k}") for k in range(LANES)]
-    first = lanes[0]
-    for lane in lanes[1:]:
-        first = w.put(f"fadd double {first}, {lane}")
-    w.do("br label %single")
-    w.label("single")
-    w.do(f"%i = phi i64 [ {start}, %rest ], [ %i1, %one ]")
-    w.do(f"%sum = phi double [ {first}, %rest ], [ %sum1, %one ]")
-    w.do(f"br i1 {w.put('icmp slt i64 %i, %count')}, label %one, label %done")
-    w.label("one")
-    w.do(f"%sum1 = fadd double %sum, {w.load('double', w.offset('%from', w.times('%i', 8)))}")
-    w.do("%i1 = add i64 %i, 1")
-    w.do("br label %single")
-    w.label("done")
-    w.do("ret double %sum")
+    sums = [Carried(V4, f"%sum{j}", "zeroinitializer") for j in range(SUMS)]
+    with w.counting("block", blocks, carried=sums) as k:
+        place = w.offset("%from", w.times(k, 8 * step))
+        for j, each in enumerate(sums):
+            each.following = w.put(f"fadd {V4} {each.value}, {w.load(V4, w.offset(place, WIDE * j))}")
+    four = sums[0].value
+    for each in sums[1:]:
+        four = w.put(f"fadd {V4} {four}, {each.value}")
+    first = "0.0"
+    for lane in range(LANES):
+        first = w.put(f"fadd double {first}, {w.put(f'extractelement {V4} {four}, i32 {lane}')}")
+    rest = Carried("double", "%rest", first)
+    with w.counting("one", "%count", w.times(blocks, step), carried=[rest]) as k:
+        rest.following = w.put(f"fadd double %rest, {w.load('double', w.offset('%from', w.times(k, 8)))}")
+    w.do("ret double %rest")
     return f"define double @total(ptr %from, i64 %count) noinline {{\n{w.text}\n}}\n"

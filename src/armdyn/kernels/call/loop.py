@@ -1,4 +1,7 @@
-"""The function NumPy calls: whole blocks, then single samples; rows with gaps are copied together first."""
+"""The function NumPy calls with a batch: samples with gaps between them are copied together first.
+
+All code for batches works on arrays without gaps: `@dense(ptr args, i64 samples)`, given where the arrays begin.
+"""
 
 from __future__ import annotations
 
@@ -7,118 +10,103 @@ from dataclasses import dataclass
 
 from armdyn.kernels.call.arrays import Extents, all_of
 from armdyn.kernels.ir_writer import ONCE
-from armdyn.kernels.looped.writer import LoopWriter
+from armdyn.kernels.loop_writer import LoopWriter
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import STREAMED, ordered
 
-STACK = 64 * 1024
-"""Bytes of stack that a block copied together may take; larger ones are done sample by sample."""
+ROOM = 2**16
+"""Bytes of samples that are copied together at a time, about: they stay in a near cache."""
+TOGETHER = 8
+"""The number of these samples is a multiple of this, so that they are whole blocks for any vectors."""
 
 
-def loop(ports: Ports, lanes: int) -> str:
-    """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`, the inner loop of a generalised ufunc.
-
-    It may be called from another module. lanes: samples to a block.
-    """
-    count = range(len(ports.all))
-    w = LoopWriter()
-    w.label("entry")
-    n = w.load("i64", "%dims")
-    args, arrays = _arguments(w, ports)
-    inner = [array.without_gaps(w) for array in arrays]
-    whole = [
-        w.put(f"and i1 {inner[i]}, {w.put(f'icmp eq i64 {array.step}, {array.bytes}')}")
-        for i, array in enumerate(arrays)
-    ]
-    if lanes > 1:
-        w.do(f"br i1 {all_of(w, whole)}, label %plain, label %gaps")
-        w.label("plain")
-        blocks = w.put(f"sdiv i64 {n}, {lanes}")
-        w.do(f"br i1 {w.put(f'icmp sgt i64 {blocks}, 0')}, label %blocks, label %rest")
-        w.label("blocks")
-        size = _total(w, arrays[len(ports.inputs) :])
-        nontemporal = w.put(f"icmp sgt i64 {w.times(size, n)}, {STREAMED}")
-        w.do(f"call void @rows(ptr %args, i64 {blocks}, i64 {w.put(f'zext i1 {nontemporal} to i64')})")
-        ordered(w, nontemporal)
-        w.do("br label %rest")
-        w.label("rest")
-        start, origin = w.put(f"mul i64 {blocks}, {lanes}"), "rest"
-    else:
-        w.do(f"br i1 {all_of(w, inner)}, label %one, label %gaps")
-        start, origin = "0", "entry"
-    if lanes > 1:
-        w.do("br label %one")
-    w.label("one")
-    w.do(f"%i = phi i64 [ {start}, %{origin} ], [ %j, %oneof ]")
-    w.do(f"%unfinished = icmp slt i64 %i, {n}")
-    w.do("br i1 %unfinished, label %oneof, label %done")
-    w.label("oneof")
-    pointers = [w.offset(args[i], w.times("%i", arrays[i].step)) for i in count]
-    w.do(f"call void @single({', '.join(f'ptr {p}' for p in pointers)})")
-    w.do("%j = add i64 %i, 1")
-    w.do("br label %one")
-    w.label("gaps")
-    w.do(f"call void @scattered({', '.join(['ptr %args', 'ptr %steps', f'i64 {n}', *(f'i1 {x}' for x in whole)])})")
-    w.do("br label %done")
-    w.label("done")
-    w.do("ret void")
-    head = f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {ONCE}"
-    return f"{head} {{\n{w.text}\n}}\n" + _scattered(ports, lanes)
-
-
-def _scattered(ports: Ports, lanes: int) -> str:
-    """`@scattered`: arrays with gaps are copied block by block, those without are used where they lie.
-
-    What is the same for all samples is copied once.
-    """
+def loop(ports: Ports) -> str:
+    """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`, the inner loop of a generalised ufunc."""
     count, inputs = range(len(ports.all)), len(ports.inputs)
     w = LoopWriter()
     w.label("entry")
     w.do(f"%here = alloca [{len(ports.all)} x ptr], align 8")
+    n = w.load("i64", "%dims")
     args, arrays = _arguments(w, ports)
-    fits = w.put(f"icmp ule i64 {w.times(_total(w, arrays), lanes)}, {STACK}")
-    block = w.put(f"select i1 {fits}, i64 {lanes}, i64 1")
-    buffers = [w.put(f"alloca i8, i64 {w.times(block, array.bytes)}, align 64") for array in arrays]
-    w.do("br label %chunk")
-    w.label("chunk")
-    w.do("%k = phi i64 [ 0, %entry ], [ %l, %finished ]")
-    left = w.put("sub i64 %n, %k")
-    w.do(f"br i1 {w.put(f'icmp sgt i64 {left}, 0')}, label %take, label %done")
-    w.label("take")
-    full = w.put(f"icmp sge i64 {left}, {block}")
-    taken = w.put(f"select i1 {full}, i64 {block}, i64 1")
-    outside = [w.offset(args[i], w.times("%k", arrays[i].step)) for i in count]
-    here = [w.put(f"select i1 %whole{i}, ptr {outside[i]}, ptr {buffers[i]}") for i in count]
-    first = w.put("icmp eq i64 %k, 0")
-    for i, array in enumerate(arrays[:inputs]):
-        moves = w.put(f"or i1 {first}, {w.put(f'icmp ne i64 {array.step}, 0')}")
-        needed = w.put(f"select i1 %whole{i}, i1 false, i1 {moves}")
-        with w.when(needed, f"bring{i}"):
-            _copy(w, array, taken, (buffers[i], array.packed(w)), (outside[i], array.strides))
-    if lanes > 1:
-        w.do(f"br i1 {w.put(f'icmp sgt i64 {taken}, 1')}, label %asblock, label %assingle")
-        w.label("asblock")
-        for i in count:
-            w.store("ptr", here[i], w.offset("%here", 8 * i))
-        w.do("call void @rows(ptr %here, i64 1, i64 0)")
-        w.do("br label %computed")
-    else:
-        w.do("br label %assingle")
-    w.label("assingle")
-    w.do(f"call void @single({', '.join(f'ptr {p}' for p in here)})")
-    w.do("br label %computed")
-    w.label("computed")
-    for i, array in enumerate(arrays[inputs:], inputs):
-        with w.when(w.put(f"xor i1 %whole{i}, true"), f"bring{i}"):
-            _copy(w, array, taken, (outside[i], array.strides), (buffers[i], array.packed(w)))
-    w.do(f"%l = add i64 %k, {taken}")
-    w.do("br label %finished")
-    w.label("finished")
-    w.do("br label %chunk")
-    w.label("done")
+    whole = [array.without_gaps(w) for array in arrays]
+    w.do(f"br i1 {all_of(w, whole)}, label %plain, label %gaps")
+    w.label("plain")
+    w.do(f"call void @dense(ptr %args, i64 {n})")
     w.do("ret void")
-    arguments = ", ".join(["ptr %args", "ptr %steps", "i64 %n", *(f"i1 %whole{i}" for i in count)])
-    return f'define internal void @scattered({arguments}) {ONCE} "stackrealign" {{\n{w.text}\n}}\n'
+    w.label("gaps")
+    groups = w.put(f"udiv i64 {ROOM}, {w.times(total_bytes(w, [array.bytes for array in arrays]), TOGETHER)}")
+    most = w.times(w.put(f"call i64 @llvm.smax.i64(i64 {groups}, i64 1)"), TOGETHER)
+    buffers = [w.put(f"call ptr @PyMem_RawCalloc(i64 {most}, i64 {array.bytes})") for array in arrays]
+    with w.counting("chunk", w.put(f"udiv i64 {w.plus(n, w.plus(most, -1))}, {most}")) as chunk:
+        first, begins = w.times(chunk, most), w.put(f"icmp eq i64 {chunk}, 0")
+        taken = w.put(f"call i64 @llvm.smin.i64(i64 {most}, i64 {w.put(f'sub i64 {n}, {first}')})")
+        outside = [w.offset(args[i], w.times(first, arrays[i].step)) for i in count]
+        for i in count:
+            place = w.put(f"select i1 {whole[i]}, ptr {outside[i]}, ptr {buffers[i]}")
+            w.store("ptr", place, w.offset("%here", 8 * i))
+        for i, array in enumerate(arrays[:inputs]):  # what is the same for all samples is copied once
+            differs = w.put(f"or i1 {begins}, {w.put(f'icmp ne i64 {array.step}, 0')}")
+            with w.when(w.put(f"select i1 {whole[i]}, i1 false, i1 {differs}"), f"bring{i}"):
+                _copy(w, array, taken, (buffers[i], array.packed(w)), (outside[i], array.strides))
+        w.do(f"call void @dense(ptr %here, i64 {taken})")
+        for i, array in enumerate(arrays[inputs:], inputs):
+            with w.when(w.put(f"xor i1 {whole[i]}, true"), f"bring{i}"):
+                _copy(w, array, taken, (outside[i], array.strides), (buffers[i], array.packed(w)))
+    for buffer in buffers:
+        w.do(f"call void @PyMem_RawFree(ptr {buffer})")
+    w.do("ret void")
+    return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {ONCE} {{\n{w.text}\n}}\n"
+
+
+def dense(ports: Ports, lanes: int) -> str:
+    """`void @dense(ptr args, i64 samples)` of straight-line code: whole blocks, then single samples."""
+    w = LoopWriter()
+    w.label("entry")
+    sizes = [sample_bytes(w, ports, i) for i in range(len(ports.all))]
+    blocks = w.put(f"udiv i64 %samples, {lanes}")
+    results = w.times(total_bytes(w, sizes[len(ports.inputs) :]), "%samples")
+    nontemporal = w.put(f"icmp sgt i64 {results}, {STREAMED}")
+    w.do(f"call void @rows(ptr %args, i64 {blocks}, i64 {w.put(f'zext i1 {nontemporal} to i64')})")
+    ordered(w, nontemporal)
+    args = [w.load("ptr", w.offset("%args", 8 * i)) for i in range(len(ports.all))]
+    with w.counting("sample", "%samples", w.times(blocks, lanes)) as k:
+        pointers = [w.offset(array, w.times(k, size)) for array, size in zip(args, sizes, strict=True)]
+        w.do(f"call void @single({', '.join(f'ptr {pointer}' for pointer in pointers)})")
+    w.do("ret void")
+    return f"define void @dense(ptr %args, i64 %samples) {ONCE} {{\n{w.text}\n}}\n"
+
+
+def sequence(ports: Ports) -> str:
+    """`void @sequence(ptr args, ptr steps, i64 samples)`: one sample after the other, in order.
+
+    steps: bytes from sample to sample of each array. A result may be an argument of the next sample.
+    """
+    w = LoopWriter()
+    w.label("entry")
+    count = range(len(ports.all))
+    args, steps = (
+        [w.load(kind, w.offset(f"%{name}", 8 * i)) for i in count] for kind, name in (("ptr", "args"), ("i64", "steps"))
+    )
+    with w.counting("sample", "%samples") as k:
+        pointers = [w.offset(args[i], w.times(k, steps[i])) for i in count]
+        w.do(f"call void @single({', '.join(f'ptr {pointer}' for pointer in pointers)})")
+    w.do("ret void")
+    return f"define void @sequence(ptr %args, ptr %steps, i64 %samples) {ONCE} {{\n{w.text}\n}}\n"
+
+
+def sample_bytes(w: LoopWriter, ports: Ports, i: int) -> str:
+    """Bytes of one sample of array i without gaps."""
+    size = "8"
+    for extent in Extents(ports).of(w, i):
+        size = w.times(size, extent)
+    return size
+
+
+def total_bytes(w: LoopWriter, sizes: Sequence[str]) -> str:
+    total = "0"
+    for size in sizes:
+        total = w.plus(total, size)
+    return total
 
 
 @dataclass(frozen=True)
@@ -145,15 +133,12 @@ class _Array:
         return self.bytes, w.times(self.columns, 8), "8"
 
     def without_gaps(self, w: LoopWriter) -> str:
-        """Whether one sample lies in one piece. The stride of an axis with one entry does not matter."""
-        tests = [
-            w.put(f"or i1 {w.put(f'icmp eq i64 {stride}, {natural}')}, {w.put(f'icmp eq i64 {size}, 1')}")
-            for size, stride, natural in (
-                (self.rows, self.row, w.times(self.columns, 8)),
-                (self.columns, self.column, "8"),
-            )
-            if size != "1"
-        ]
+        """Whether samples follow each other in one piece. The stride of an axis with one entry does not matter."""
+        tests = [w.put(f"icmp eq i64 {self.step}, {self.bytes}")]
+        for size, stride, natural in zip((self.rows, self.columns), self.strides[1:], self.packed(w)[1:], strict=True):
+            if size != "1":
+                near = w.put(f"icmp eq i64 {stride}, {natural}")
+                tests.append(w.put(f"or i1 {near}, {w.put(f'icmp eq i64 {size}, 1')}"))
         return all_of(w, tests)
 
 
@@ -168,16 +153,8 @@ def _arguments(w: LoopWriter, ports: Ports) -> tuple[list[str], list[_Array]]:
         row, column = ["0"] * (2 - rank) + strides
         rows, columns = ["1"] * (2 - rank) + Extents(ports).of(w, i)
         step = w.load("i64", w.offset("%steps", 8 * i))
-        found.append(_Array(step, row, column, rows, columns, w.times(w.times(rows, columns), 8)))
+        found.append(_Array(step, row, column, rows, columns, sample_bytes(w, ports, i)))
     return args, found
-
-
-def _total(w: LoopWriter, arrays: Sequence[_Array]) -> str:
-    """Bytes of a sample of all arrays."""
-    total = "0"
-    for array in arrays:
-        total = w.plus(total, array.bytes)
-    return total
 
 
 Place = tuple[str, tuple[str, str, str]]
@@ -189,45 +166,18 @@ def _copy(w: LoopWriter, array: _Array, samples: str, to: Place, source: Place) 
     w.do(f"call void @copy(ptr {to[0]}, ptr {source[0]}, {', '.join(f'i64 {x}' for x in numbers)})")
 
 
-COPY = """
-define void @copy(ptr %to, ptr %from, i64 %t0, i64 %t1, i64 %t2, i64 %f0, i64 %f1, i64 %f2,
-                           i64 %n0, i64 %n1, i64 %n2) noinline {
-entry:
-  br label %sample
-sample:
-  %i = phi i64 [ 0, %entry ], [ %i1, %sampled ]
-  %ti = mul i64 %i, %t0
-  %fi = mul i64 %i, %f0
-  %to.i = getelementptr i8, ptr %to, i64 %ti
-  %from.i = getelementptr i8, ptr %from, i64 %fi
-  br label %row
-row:
-  %j = phi i64 [ 0, %sample ], [ %j1, %rowed ]
-  %tj = mul i64 %j, %t1
-  %fj = mul i64 %j, %f1
-  %to.j = getelementptr i8, ptr %to.i, i64 %tj
-  %from.j = getelementptr i8, ptr %from.i, i64 %fj
-  br label %entrywise
-entrywise:
-  %k = phi i64 [ 0, %row ], [ %k1, %entrywise ]
-  %tk = mul i64 %k, %t2
-  %fk = mul i64 %k, %f2
-  %to.k = getelementptr i8, ptr %to.j, i64 %tk
-  %from.k = getelementptr i8, ptr %from.j, i64 %fk
-  %value = load i64, ptr %from.k, align 8
-  store i64 %value, ptr %to.k, align 8
-  %k1 = add i64 %k, 1
-  %kmore = icmp slt i64 %k1, %n2
-  br i1 %kmore, label %entrywise, label %rowed
-rowed:
-  %j1 = add i64 %j, 1
-  %jmore = icmp slt i64 %j1, %n1
-  br i1 %jmore, label %row, label %sampled
-sampled:
-  %i1 = add i64 %i, 1
-  %imore = icmp slt i64 %i1, %n0
-  br i1 %imore, label %sample, label %finished
-finished:
-  ret void
-}
-"""
+def copy() -> str:
+    """`@copy`: arrays of three axes, with the strides of both sides and the sizes."""
+    w = LoopWriter()
+    w.label("entry")
+    target, source = "%to", "%from"
+    with w.counting("i", "%n0") as i:
+        target, source = w.offset(target, w.times(i, "%t0")), w.offset(source, w.times(i, "%f0"))
+        with w.counting("j", "%n1") as j:
+            row, given = w.offset(target, w.times(j, "%t1")), w.offset(source, w.times(j, "%f1"))
+            with w.counting("k", "%n2") as k:
+                value = w.load("i64", w.offset(given, w.times(k, "%f2")))
+                w.store("i64", value, w.offset(row, w.times(k, "%t2")))
+    w.do("ret void")
+    numbers = ", ".join(f"i64 %{role}{axis}" for role in "tfn" for axis in range(3))
+    return f"define void @copy(ptr %to, ptr %from, {numbers}) noinline {{\n{w.text}\n}}\n"

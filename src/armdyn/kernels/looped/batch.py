@@ -1,7 +1,6 @@
-"""Batches of looped kernels: the inner loop of a generalised ufunc around `@block`.
+"""Batches of looped kernels: the loop over blocks of samples around `@block`.
 
-Samples come in blocks of as many as a register has lanes, or several such blocks in turns; what is beyond the last
-sample repeats it.
+Samples come in blocks of as many as a register has lanes; what is beyond the last sample repeats it.
 """
 
 from __future__ import annotations
@@ -9,46 +8,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from armdyn.kernels.call.loop import sample_bytes
+from armdyn.kernels.loop_writer import LoopWriter
 from armdyn.kernels.looped.memory import Layout
 from armdyn.kernels.looped.recursion import FREE, Recipe
-from armdyn.kernels.looped.writer import LoopWriter
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.streaming import FETCHED, LINE, Order, Target, fetched, ordered
-
-Steps = tuple[str, str, str]
+from armdyn.kernels.streaming import FETCHED, LINE, Order, fetched, ordered
 
 
-def batch_loop(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
-    """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`; side_by_side: samples of a vector."""
+def dense(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
+    """`void @dense(ptr args, i64 samples)`; side_by_side: samples of a vector."""
     w = LoopWriter()
     w.label("entry")
     batch = _Batch(w, recipe, ports)
-    size = w.fixed("batch_bytes")
-    memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(w.times(size, recipe.abreast), 64)}, i64 1)")
+    memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(w.fixed('batch_bytes'), 64)}, i64 1)")
     address = w.put(f"ptrtoint ptr {memory} to i64")
     scratch = w.offset(memory, w.put(f"and i64 {w.put(f'sub i64 0, {address}')}, 63"))
-    layouts = abreast(w, recipe, side_by_side, scratch)
-    together = side_by_side * recipe.abreast
-    blocks = w.put(f"sdiv i64 {w.plus(batch.samples, together - 1)}, {together}")
+    layout = Layout(w, recipe, side_by_side, scratch, side_by_side)
+    blocks = w.put(f"sdiv i64 {w.plus('%samples', side_by_side - 1)}, {side_by_side}")
     with w.counting("block", blocks) as block:
-        starts = [w.plus(w.times(block, together), side_by_side * k) for k in range(recipe.abreast)]
-        parts = [batch.part(start, side_by_side) for start in starts]
-        for k, (layout, part) in enumerate(zip(layouts, parts, strict=True)):
-            batch.bring(layout, part)
-            batch.fetch(part, str(k), together)
+        part = batch.part(w.times(block, side_by_side), side_by_side)
+        batch.bring(layout, part)
+        batch.fetch(part, side_by_side)
         w.do(f"call void @block(ptr {scratch})")
-        for layout, part in zip(layouts, parts, strict=True):
-            batch.put_vectors(layout, part)
-        if recipe.ending:
-            batch.put_ending(layouts[0], parts[0])
-        if recipe.grid:
-            batch.put_grid(layouts[0], parts[0])
+        batch.put_vectors(layout, part)
         if recipe.matrices:
-            batch.put_matrices(layouts[0], parts[0])
+            batch.put_matrices(layout, part)
     ordered(w, batch.nontemporal)
     w.do(f"call void @PyMem_RawFree(ptr {memory})")
     w.do("ret void")
-    return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{\n{w.text}\n}}\n"
+    return f"define void @dense(ptr %args, i64 %samples) {{\n{w.text}\n}}\n"
 
 
 class _Part(NamedTuple):
@@ -60,97 +49,56 @@ class _Part(NamedTuple):
 
 
 class _Batch:
-    """What the ufunc is given: arrays, the distances between samples, rows and columns; and what a block needs of it.
+    """The arrays of a batch, and what a block needs of them.
 
-    large: whether lines of vectors are fetched ahead. nontemporal: how matrices are stored. dense: whether they
-    come one right after the other.
+    steps: bytes of a sample of each array. large: whether lines of vectors are fetched ahead. nontemporal: how matrices
+    are stored.
     """
 
     def __init__(self, w: LoopWriter, recipe: Recipe, ports: Ports) -> None:
         self.w, self.recipe = w, recipe
         count, self.inputs = len(ports.all), len(ports.inputs)
-        self.samples = w.load("i64", "%dims")
         self.args = [w.load("ptr", w.offset("%args", 8 * i)) for i in range(count)]
-        self.steps = [w.load("i64", w.offset("%steps", 8 * i)) for i in range(count)]
-        self.strides, place = [], count
-        for port in ports.all:
-            axes = range(place, place + len(port.shape))
-            self.strides.append([w.load("i64", w.offset("%steps", 8 * axis)) for axis in axes])
-            place += len(port.shape)
-        n = self.n = w.fixed("n")
-        matrix = w.times(w.times(n, n), 8 * recipe.columns)
-        everything = w.times(w.times(matrix, recipe.matrices), self.samples)
-        self.nontemporal = w.put(f"icmp sgt i64 {everything}, {w.fixed('streamed')}")
+        self.steps = [sample_bytes(w, ports, i) for i in range(count)]
         first = self.inputs + recipe.outputs
         self.matrices = range(first, first + recipe.matrices)
-        self.dense = "true"
-        for i in self.matrices:
-            self.dense = w.put(f"and i1 {self.dense}, {w.put(f'icmp eq i64 {self.steps[i]}, {matrix}')}")
-        self.large = w.put(f"icmp sgt i64 {w.times(w.times(n, self.samples), 8)}, {FETCHED}")
+        n = self.n = w.fixed("n")
+        everything = w.times(w.times(self.steps[-1], recipe.matrices), "%samples")
+        self.nontemporal = w.put(f"icmp sgt i64 {everything}, {w.fixed('streamed')}")
+        self.large = w.put(f"icmp sgt i64 {w.times(w.times(n, '%samples'), 8)}, {FETCHED}")
 
     def part(self, start: str, most: int) -> _Part:
-        """So many samples from there on, or those that are left, or the last."""
+        """So many samples from there on, or those that are left."""
         w = self.w
-        first = w.put(f"call i64 @llvm.smin.i64(i64 {start}, i64 {w.plus(self.samples, -1)})")
-        left = w.put(f"sub i64 {self.samples}, {first}")
-        taken = w.put(f"call i64 @llvm.smin.i64(i64 {left}, i64 {most})")
-        here = [w.offset(array, w.times(first, step)) for array, step in zip(self.args, self.steps, strict=True)]
-        return _Part(first, taken, here)
+        taken = w.put(f"call i64 @llvm.smin.i64(i64 {w.put(f'sub i64 %samples, {start}')}, i64 {most})")
+        here = [w.offset(array, w.times(start, step)) for array, step in zip(self.args, self.steps, strict=True)]
+        return _Part(start, taken, here)
 
     def bring(self, layout: Layout, part: _Part) -> None:
         """Inputs, samples side by side."""
         w, recipe = self.w, self.recipe
         for i, name in enumerate(recipe.inputs):
             of_base, skipped = recipe.base.get(name, 0), FREE if name in recipe.base else 0
-            rows, given = w.offset(layout.inputs[i], layout.step * skipped), part.here[i]
-            steps = f"i64 {self.steps[i]}, i64 {self.strides[i][0]}"
+            rows, given, step = w.offset(layout.inputs[i], layout.step * skipped), part.here[i], f"i64 {self.steps[i]}"
             if of_base:
-                w.do(f"call void @gather(ptr {layout.base[i]}, ptr {given}, {steps}, i64 {of_base}, i64 {part.taken})")
-                given = w.offset(given, w.times(self.strides[i][0], of_base))
-            size = w.plus(layout.n, -skipped)
-            w.do(f"call void @gather(ptr {rows}, ptr {given}, {steps}, i64 {size}, i64 {part.taken})")
+                w.do(f"call void @gather(ptr {layout.base[i]}, ptr {given}, {step}, i64 {of_base}, i64 {part.taken})")
+            given, size = w.offset(given, 8 * of_base), w.plus(layout.n, -skipped)
+            w.do(f"call void @gather(ptr {rows}, ptr {given}, {step}, i64 {size}, i64 {part.taken})")
 
-    def fetch(self, part: _Part, name: str, together: int) -> None:
+    def fetch(self, part: _Part, together: int) -> None:
         """Lines of results, before they are computed, and of arguments of the next block."""
         w = self.w
         lines = w.put(f"udiv i64 {w.times(part.taken, self.n)}, {LINE * LINE}")
         for i in range(self.inputs + self.recipe.outputs):
             written = i >= self.inputs
             target = part.here[i] if written else w.offset(part.here[i], w.times(self.steps[i], together))
-            with w.when(self.large, f"large{i}.{name}"), w.counting(f"ahead{i}.{name}", lines) as k:
+            with w.when(self.large, f"large{i}"), w.counting(f"ahead{i}", lines) as k:
                 fetched(w, w.offset(target, w.times(k, 8 * LINE * LINE)), 8 * LINE * LINE, written=written)
 
     def put_vectors(self, layout: Layout, part: _Part) -> None:
         for i, results in enumerate(layout.results[: self.recipe.outputs], self.inputs):
-            sizes = f"i64 {self.steps[i]}, i64 {self.strides[i][0]}, i64 {self.n}, i64 {part.taken}"
+            sizes = f"i64 {self.steps[i]}, i64 {self.n}, i64 {part.taken}"
             self.w.do(f"call void @scatter(ptr {part.here[i]}, ptr {results}, {sizes})")
-
-    def put_ending(self, layout: Layout, part: _Part) -> None:
-        assert self.recipe.ending is not None
-        rows, columns = ("1", "1", *map(str, self.recipe.ending.shape))[-2:]
-        down, along = ("0", "0", *self.strides[self.inputs])[-2:]
-        source = ("8", str(layout.step * int(columns)), str(layout.step))
-        copied(
-            self.w,
-            part.here[self.inputs],
-            layout.ending,
-            (self.steps[self.inputs], down, along),
-            source,
-            (part.taken, rows, columns),
-        )
-
-    def put_grid(self, layout: Layout, part: _Part) -> None:
-        rows, columns = grid_sizes(self.recipe, layout)
-        down, along = self.strides[self.inputs]
-        source = ("8", *grid_steps(self.recipe, layout.row, str(layout.step)))
-        copied(
-            self.w,
-            part.here[self.inputs],
-            layout.results[0],
-            (self.steps[self.inputs], down, along),
-            source,
-            (part.taken, rows, columns),
-        )
 
     def put_matrices(self, layout: Layout, part: _Part) -> None:
         """Sample by sample."""
@@ -160,36 +108,11 @@ class _Batch:
                 w.offset(layout.turned, w.times(layout.pair_bytes, sample)),
                 w.offset(layout.strips_turned, w.times(layout.strip_bytes, sample)),
             )
-            targets = [
-                Target(w.offset(part.here[i], w.times(sample, self.steps[i])), *self.strides[i]) for i in self.matrices
-            ]
+            targets = [w.offset(part.here[i], w.times(sample, self.steps[i])) for i in self.matrices]
             number = w.plus(part.first, sample)
-            after = w.put(f"and i1 {self.dense}, {w.put(f'icmp sgt i64 {number}, 0')}")
-            ending = w.put(f"icmp eq i64 {w.plus(number, 1)}, {self.samples}")
-            order = Order(self.nontemporal, after, w.put(f"or i1 {ending}, {w.put(f'xor i1 {self.dense}, true')}"))
+            after = w.put(f"icmp sgt i64 {number}, 0")
+            order = Order(self.nontemporal, after, w.put(f"icmp eq i64 {w.plus(number, 1)}, %samples"))
             products(w, self.recipe, layout, where, w.times(sample, 8), layout.step, targets, order)
-
-
-def abreast(w: LoopWriter, recipe: Recipe, samples: int, scratch: str) -> list[Layout]:
-    """Memory for each of the vectors of samples that are computed in turns."""
-    assert recipe.abreast == 1 or not (recipe.matrices or recipe.ending or recipe.grid), "vectors of results alone"
-    size = w.fixed("batch_bytes")
-    return [Layout(w, recipe, samples, w.offset(scratch, w.times(size, k)), samples) for k in range(recipe.abreast)]
-
-
-def grid_sizes(recipe: Recipe, layout: Layout) -> tuple[str, str]:
-    sizes = str(len(recipe.results)), layout.n
-    return sizes if recipe.grid == "rows" else sizes[::-1]
-
-
-def grid_steps(recipe: Recipe, result: str, joint: str) -> tuple[str, str]:
-    """Distances in memory of rows and of columns, from those of results and of joints."""
-    return (result, joint) if recipe.grid == "rows" else (joint, result)
-
-
-def copied(w: LoopWriter, target: str, source: str, to: Steps, of: Steps, sizes: Steps) -> None:
-    """A copy of an array of three axes."""
-    w.do(f"call void @copy(ptr {target}, ptr {source}, {', '.join(f'i64 {x}' for x in (*to, *of, *sizes))})")
 
 
 def products(
@@ -199,12 +122,12 @@ def products(
     where: tuple[str, str],
     lane: str,
     step: int,
-    targets: Sequence[Target],
+    targets: Sequence[str],
     order: Order,
 ) -> None:
     """Matrices of one sample, and what stands on their diagonals: entries `step` bytes apart, from `lane` on.
 
-    where: what pairs and strips read.
+    where: what pairs and strips read. targets: where the matrices go.
     """
 
     def result(name: str) -> str:
@@ -212,11 +135,11 @@ def products(
 
     given = []
     for target, product in zip(targets, recipe.products, strict=False):
-        given.append("ptr {}, i64 {}, i64 {}".format(*target))
+        given.append(f"ptr {target}")
         given += [result(product.diagonal)] if product.diagonal else []
     rest = f"ptr {layout.rows}, {', '.join(f'i1 {x}' for x in order)}, i64 {step}"
     if recipe.products:
         w.do(f"call void @pairs(ptr {where[0]}, {', '.join([rest, *given])})")
     if recipe.strip:
-        given = ["ptr {}, i64 {}, i64 {}".format(*targets[-1]), *map(result, recipe.strip.diagonal)]
+        given = [f"ptr {targets[-1]}", *map(result, recipe.strip.diagonal)]
         w.do(f"call void @strips(ptr {where[0]}, ptr {where[1]}, {', '.join([rest, *given])})")

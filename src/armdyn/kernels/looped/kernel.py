@@ -23,13 +23,12 @@ from armdyn.kernels.call.arrays import Extents
 from armdyn.kernels.call.batches import Batches
 from armdyn.kernels.kernel import Kernel, bound, slots
 from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
+from armdyn.kernels.loop_writer import LANES
 from armdyn.kernels.looped import module
 from armdyn.kernels.looped.memory import scratch_bytes, transfers
 from armdyn.kernels.looped.recursion import FREE, SIZES, Recipe
 from armdyn.kernels.looped.strips import FEW
-from armdyn.kernels.looped.symmetric_tiles import ALL, DIAGONAL, SOME, TILE
 from armdyn.kernels.looped.tiles import BOTH, EMPTY, KINDS, LEFT, RIGHT, SOME_LEFT, SOME_RIGHT
-from armdyn.kernels.looped.writer import LANES
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import STREAMED
 from armdyn.typing import Array
@@ -46,13 +45,11 @@ class Tables:
     parents: of every link, -1 for the world; parents before children.
     links: (n, k) numbers of the links, in the order of the recipe.
     robot: its own numbers.
-    chosen: the link of a frame; -1: the world.
     """
 
     parents: tuple[int, ...]
     links: Array
     robot: tuple[float, ...]
-    chosen: int = -1
 
     @cached_property
     def carries(self) -> Array:
@@ -89,29 +86,6 @@ class Tables:
                 kind = _kind(right[place], left[place], there[place])
                 found.append((KINDS * j + kind, _bits(right[place]) | _bits(left[place]) << 8 * LANES))
         return np.array(found, dtype=np.uint64).astype(np.int64)
-
-    def symmetric_tiles(self, size: int, wide: int) -> Array:
-        """Tiles of the right half of a symmetric matrix that have pairs, after their count.
-
-        The last tiles of rows reach beyond their ends, with zeros, so they come first, from below; then the others,
-        near to each other in both halves. size: quantities of a link that pairs read. wide: links of a block of them.
-        """
-        n, far = len(self.parents), 4 * LANES
-        pairs = np.zeros((n + -n % LANES,) * 2, dtype=bool)
-        pairs[:n, :n] = self.carries
-        rows = range(0, n, LANES)
-        ends = [(i, rows[-1]) for i in reversed(rows)] if n % LANES else []
-        others = {(i, j) for i in rows for j in rows if i <= j} - {*ends}
-        found = []
-        for i, j in (*ends, *sorted(others, key=lambda at: (at[0] // far, at[1] // far, at))):
-            right = pairs[i : i + LANES, j : j + LANES]
-            if not right.any():
-                continue
-            kind = DIAGONAL if i == j else ALL if right.all() else SOME
-            near = (8 * (size * (link - link % wide) + link % wide) for link in (i, j))
-            left = np.tril(right.T, -1) if i == j else np.zeros_like(right)
-            found.append((kind, *near, 8 * (n * i + j), 8 * (n * j + i), _bits(right) | _bits(left) << 8 * LANES))
-        return np.array([(len(found), *[0] * (TILE - 1)), *found], dtype=np.int64)
 
 
 def _kind(right: Array, left: Array, there: Array) -> int:
@@ -165,7 +139,7 @@ def build_looped(
             disk.save(key, json.dumps([asdict(count) for count in per_link]).encode(), "note")
     operations = _scaled(per_link, n, tables)
     record = KernelRecord(key, samples, operations, shapes(ports.inputs), shapes(ports.outputs))
-    code = jit.Code(image, ("loop", "fast", "slots", "extents", *module.GLOBALS), slots=slots(record))
+    code = jit.Code(image, ("loop", "fast", "sequence", "slots", "extents", *module.GLOBALS), slots=slots(record))
     _fill(code, recipe, tables, ports, samples)
     batches = Batches(made=lambda: code)
     return bound(name, record, ports, code, batches, lambda: _text(recipe, ports, samples), start, from_cache=found)
@@ -180,11 +154,6 @@ def ports_of(recipe: Recipe, n: int) -> Ports:
     inputs = tuple(Port(name, (n + max(recipe.base.get(name, 0) - FREE, 0),)) for name in recipe.inputs)
     vectors = tuple(Port(name, (n,)) for name in recipe.results[: recipe.outputs])
     matrices = tuple(Port(f"out{k + 1}", (n, n)) for k in range(len(recipe.products)))
-    if recipe.ending:
-        return Ports(inputs, (Port("out", recipe.ending.shape),))
-    if recipe.grid:
-        count = len(recipe.results)
-        return Ports(inputs, (Port("out", (count, n) if recipe.grid == "rows" else (n, count)),))
     strips = (Port("out", (n, recipe.strip.width * n)),) if recipe.strip else ()
     return Ports(inputs, (*vectors, *matrices, *strips))
 
@@ -199,23 +168,17 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples:
         "robot": np.array([*tables.robot, 0.0]),
         "transfers": np.array(passing, dtype=np.int64),
         "scratch": _aligned(np.zeros(scratch_bytes(recipe, n, 1, samples) // 8)),
-        "tiles": _tiles(recipe, tables, samples),
+        "tiles": tables.tiles(samples) if recipe.products else np.zeros(0),
         "carries": np.pad(tables.carries.astype(np.uint8), ((0, 0), (0, -n % FEW))),
     }
     needed = -(-scratch_bytes(recipe, n, samples, samples, passed) // ALIGNED) * ALIGNED
-    numbers = {"n": n, "chosen": tables.chosen, "batch_bytes": needed, "streamed": STREAMED}
+    numbers = {"n": n, "batch_bytes": needed, "streamed": STREAMED}
     for name, array in arrays.items():
         ctypes.c_int64.from_address(code.address(name)).value = array.ctypes.data
     for name, number in numbers.items():
         ctypes.c_int64.from_address(code.address(name)).value = number
     Extents(ports).tell(code.address("extents"))
     code.kept = arrays
-
-
-def _tiles(recipe: Recipe, tables: Tables, samples: int) -> Array:
-    if recipe.symmetric:
-        return tables.symmetric_tiles(recipe.pair_size, samples)
-    return tables.tiles(samples) if recipe.products else np.zeros(0)
 
 
 def _operations(recipe: Recipe) -> tuple[Operations, Operations]:

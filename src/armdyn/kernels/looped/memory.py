@@ -13,18 +13,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from armdyn.kernels.ir_writer import vector
+from armdyn.kernels.loop_writer import LANES, WIDE, LoopWriter
 from armdyn.kernels.looped.recursion import Place, Recipe
-from armdyn.kernels.looped.symmetric_tiles import matrix_bytes
 from armdyn.kernels.looped.tiles import at_link, blocks_of, rows_bytes, rows_made
-from armdyn.kernels.looped.writer import LANES, WIDE, LoopWriter
 from armdyn.kernels.streaming import LINE
 
 BASE = 64
 """Bytes for the numbers of a free joint in one input."""
-ENDING = 16
-"""Entries of an ending, at most."""
-
-
 SPARE = 2
 """Blocks of records more than links need: the world's, and one into which the last pair of angles may reach."""
 TRANSFER = 5
@@ -116,8 +111,6 @@ class Layout:
         scratch = w.offset(scratch, w.times(self.pair_bytes, samples))
         self.base = [w.offset(scratch, BASE * samples * i) for i in range(len(recipe.inputs))]
         scratch = w.offset(scratch, BASE * samples * len(recipe.inputs))
-        self.ending = scratch
-        scratch = w.offset(scratch, 8 * ENDING * samples)
         self.inputs = [w.offset(scratch, w.times(row, i)) for i in range(len(recipe.inputs))]
         place = w.offset(scratch, w.times(row, len(recipe.inputs)))
         self.results = [w.offset(place, w.times(row, i)) for i in range(len(recipe.results))]
@@ -132,11 +125,9 @@ class Layout:
         self.pairs = self.turned if samples == 1 else place
         self.strips = self.strips_turned if samples == 1 else w.offset(place, self.step * wide * recipe.pair_size)
         self.rows = w.offset(place, unturned_bytes(recipe, samples, wide))
-        made = matrix_bytes(w, self.n) if recipe.symmetric else rows_bytes(w, self.n, recipe.columns)
-        self.passed = w.offset(self.rows, w.times(made, recipe.matrices))
+        self.passed = w.offset(self.rows, w.times(rows_bytes(w, self.n, recipe.columns), recipe.matrices))
         self.links, self.parents, self.robot = w.table("links"), w.table("parents"), w.table("robot")
         self.transfers = w.table("transfers")
-        self.chosen = self.record(w.fixed("chosen"))
 
     def record(self, link: str) -> str:
         """The record of a link by its index, -1 for the world's."""
@@ -168,9 +159,8 @@ def scratch_bytes(recipe: Recipe, n: int, samples: int, wide: int, passed: int =
     vectors = len(recipe.inputs) + len(recipe.results) + recipe.strip_size
     records = WIDE * samples * (blocks * vectors + (blocks + SPARE) * own)
     pairs = 8 * samples * recipe.pair_size * wide * -(-n // wide)
-    first = BASE * samples * len(recipe.inputs) + 8 * ENDING * samples
-    lines = -(-n * (n + LANES) // LINE) if recipe.symmetric else -(-n // LINE) * rows_made(recipe.columns)
-    rows = 8 * LINE * (lines + 2) * recipe.matrices
+    first = BASE * samples * len(recipe.inputs)
+    rows = 8 * LINE * (-(-n // LINE) * rows_made(recipe.columns) + 2) * recipe.matrices
     return pairs + first + records + unturned_bytes(recipe, samples, wide) + rows + passed
 
 
@@ -240,7 +230,7 @@ class Cursor:
             address = w.offset(self.link, WIDE * k) if where == "link" else w.offset(self.layout.robot, 8 * k)
             value = w.put(f"load double, ptr {address}, align 8{constant}")
             return w.splat(value, self.lanes)
-        if where in ("world", "chosen") and self.four:
+        if where == "world" and self.four:
             return w.splat(w.load("double", self.address(place)), self.lanes)
         return w.load(kind, self.address(place), 8 * self.lanes)
 
@@ -259,7 +249,7 @@ class Cursor:
         if self.samples == 1:
             if where == "pair":
                 return w.offset(self.pair, 8 * self.layout.wide * k)
-            return w.offset(getattr(self, where) if where in ("own", "parent") else self._fixed(where), WIDE * k)
+            return w.offset(self._record(where), WIDE * k)
         step = self.layout.step
         if where == "pair":
             return w.offset(self.pair, step * k)
@@ -268,8 +258,7 @@ class Cursor:
             return w.offset(self.inbox if where == "inbox" else self.outbox, step * inward[k])
         if where in ("own", "parent") and k in outward:
             return w.offset(self.given if where == "own" else self.taken, step * outward[k])
-        base = self.own if where == "own" else self.parent if where == "parent" else self._fixed(where)
-        return w.offset(base, step * record[k])
+        return w.offset(self._record(where), step * record[k])
 
-    def _fixed(self, where: str) -> str:
-        return self.layout.world if where == "world" else self.layout.chosen
+    def _record(self, where: str) -> str:
+        return self.layout.world if where == "world" else self.own if where == "own" else self.parent

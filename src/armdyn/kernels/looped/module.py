@@ -12,28 +12,28 @@ from collections.abc import Mapping, Sequence
 from armdyn.graph import Node, symbol
 from armdyn.graph.structure import ordered
 from armdyn.kernels.call.batch import many, total
-from armdyn.kernels.call.loop import COPY
+from armdyn.kernels.call.loop import copy, sequence
+from armdyn.kernels.call.loop import loop as ufunc_loop
 from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
-from armdyn.kernels.looped.batch import abreast, batch_loop, copied, grid_sizes, grid_steps, products
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
+from armdyn.kernels.looped.batch import dense, products
 from armdyn.kernels.looped.memory import Cursor, Layout
 from armdyn.kernels.looped.recursion import ANGLE, FREE, Loop, Part, Place, Recipe, entries
 from armdyn.kernels.looped.strips import strips
-from armdyn.kernels.looped.symmetric_tiles import symmetric_pairs
 from armdyn.kernels.looped.tiles import pairs
 from armdyn.kernels.looped.transpose import transpose_samples
-from armdyn.kernels.looped.writer import LANES, V4, WIDE, Carried, LoopWriter
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.straight.emit import completed
 from armdyn.kernels.straight.operations import Body, joined
 from armdyn.kernels.straight.schedule import plan
 from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
-from armdyn.kernels.streaming import Order, Target, put_lines, put_rows
+from armdyn.kernels.streaming import Order, put_lines, put_rows
 
-NUMBERS = ("n", "chosen", "batch_bytes", "streamed")
+NUMBERS = ("n", "batch_bytes", "streamed")
 GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "carries", *NUMBERS)
-"""n: number of links; chosen: the link of a frame, -1 for the world; links: their numbers; parents: their parents;
+"""n: number of links; links: their numbers; parents: their parents;
 transfers: where they pass things on; robot: its own numbers; scratch: memory for one sample; tiles: which parts of
 matrices have which entries; carries: which links carry which; batch_bytes: memory of a batch; streamed: bytes of
 results from which they are written with non-temporal stores."""
@@ -48,16 +48,18 @@ def module(recipe: Recipe, ports: Ports, samples: int, fused: bool) -> str:
     parts = [
         _single(recipe, ports, samples, reduction, constants),
         _block(recipe, samples, reduction, constants),
-        batch_loop(recipe, ports, samples),
+        ufunc_loop(ports),
+        dense(recipe, ports, samples),
         fast(ports),
+        sequence(ports),
         many(ports),
         total(),
         exact_lanes(reduction.limit),
-        COPY,
+        copy(),
         row_copies(samples),
     ]
     if recipe.products:
-        parts.append((symmetric_pairs if recipe.symmetric else pairs)(recipe, samples))
+        parts.append(pairs(recipe, samples))
     if recipe.strip:
         parts.append(strips(recipe, recipe.strip, samples))
     if recipe.matrices:
@@ -72,33 +74,21 @@ HELD = 9
 """Values that a turn of a loop hands to the next one in registers."""
 
 
-def _written(layouts: Sequence[Layout], loop: Loop, name: str, reduction: Reduction, constants: Constants) -> None:
-    """One loop over links, at each of them one vector of samples after the other.
-
-    What passes from link to link is a chain of operations that wait for each other; those of another vector of samples
-    do not wait for it.
-    """
-    first = layouts[0]
-    w = first.w
-    four = loop.way == "each" and first.samples == 1
-    names = [name if k == 0 else f"{name}.{k}" for k in range(len(layouts))]
-    carried = [_carried(layout, loop, each) for layout, each in zip(layouts, names, strict=True)]
-    through = [value for each in carried for value in each.values()]
-    with w.counting(name, first.blocks if four else first.n, carried=through) as counter:
-        index = counter
-        if loop.way == "inward":
-            index = w.put(f"sub i64 {w.plus(first.n, -1)}, {counter}")
-        for layout, each, given in zip(layouts, names, carried, strict=True):
-            _at_link(Cursor(layout, index, four), loop, each, given, reduction, constants)
+def _written(layout: Layout, loop: Loop, name: str, constants: Constants) -> None:
+    """One loop over links."""
+    w = layout.w
+    four = loop.way == "each" and layout.samples == 1
+    carried = _carried(layout, loop, name)
+    with w.counting(name, layout.blocks if four else layout.n, carried=[*carried.values()]) as counter:
+        index = w.put(f"sub i64 {w.plus(layout.n, -1)}, {counter}") if loop.way == "inward" else counter
+        _at_link(Cursor(layout, index, four), loop, name, carried, constants)
 
 
-def _at_link(
-    cursor: Cursor, loop: Loop, name: str, carried: Mapping[Place, Carried], reduction: Reduction, constants: Constants
-) -> None:
+def _at_link(cursor: Cursor, loop: Loop, name: str, carried: Mapping[Place, Carried], constants: Constants) -> None:
     """The body of a loop."""
     if carried:
         _received(cursor, name, carried)
-    values = _part(cursor, loop.body, reduction, constants)
+    values = _part(cursor, loop.body, constants)
     for place, each in carried.items():
         each.following = cursor.outbox_at if place.where == "inbox" else values[place]
     if any(place.where == "outbox" for place, _ in loop.body.outputs):
@@ -165,7 +155,7 @@ def _added_up(cursor: Cursor, name: str) -> None:
             w.store(kind, w.put(f"fadd {kind} {a}, {b}"), places[0], step)
 
 
-def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants) -> dict[Place, str]:
+def _part(cursor: Cursor, part: Part, constants: Constants) -> dict[Place, str]:
     """Straight-line code; results are stored as soon as they are known. Returns what is passed on."""
     nodes = [node for _, node in part.outputs]
     program = plan(ordered(nodes), nodes)
@@ -192,28 +182,7 @@ def _part(cursor: Cursor, part: Part, reduction: Reduction, constants: Constants
     return {place: body.value(node) for place, node in passed.items()}
 
 
-def _ended(layout: Layout, reduction: Reduction, constants: Constants, target: str) -> None:
-    """The ending's entries, row by row, at the target: of one sample, or of several side by side."""
-    w, part, lanes = layout.w, layout.recipe.ended, layout.samples
-    nodes = [node for _, node in part.outputs]
-    program = plan(ordered(nodes), nodes)
-
-    def read(node: Node) -> str:
-        place = part.inputs[node]
-        if place.where == "robot":
-            return w.splat(w.load("double", w.offset(layout.robot, 8 * place.at)), lanes)
-        assert place.where == "chosen", place
-        at = place.at if lanes == 1 else layout.recipe.stored[1].record[place.at]
-        return w.load(vector(lanes), w.offset(layout.chosen, layout.step * at), 8 * lanes)
-
-    body = Body(w, lanes, program, read, constants)
-    for node in program.order:
-        body.write(node)
-    for k, node in enumerate(nodes):
-        w.store(vector(lanes), body.value(node), w.offset(target, 8 * lanes * k))
-
-
-def _beginning(layout: Layout, reduction: Reduction, constants: Constants) -> None:
+def _beginning(layout: Layout, constants: Constants) -> None:
     """The world's record."""
     w, recipe = layout.w, layout.recipe
     names = {name: symbol(f"robot_{name}") for name in recipe.robot}
@@ -245,7 +214,7 @@ def _beginning(layout: Layout, reduction: Reduction, constants: Constants) -> No
             w.store(vector(lanes), body.value(node), place, 8 * lanes)
 
 
-def _angles(layout: Layout, reduction: Reduction, constants: Constants, name: str = "angle") -> None:
+def _angles(layout: Layout, reduction: Reduction, constants: Constants) -> None:
     """Cosines and sines of all joints, first among the quantities of their links.
 
     Two vectors at a time, step by step side by side: one alone is a chain of operations that wait for each other. The
@@ -256,7 +225,7 @@ def _angles(layout: Layout, reduction: Reduction, constants: Constants, name: st
     lanes = LANES if single else layout.samples
     kind = vector(lanes)
     count = w.put(f"lshr i64 {w.plus(layout.blocks if single else layout.n, 1)}, 1")
-    with w.counting(name, count) as index:
+    with w.counting("angle", count) as index:
         first = w.times(index, 2)
         cursors = [Cursor(layout, place, single) for place in (first, w.plus(first, 1))]
         angles = [_angle(cursor) for cursor in cursors]
@@ -267,7 +236,7 @@ def _angles(layout: Layout, reduction: Reduction, constants: Constants, name: st
         for cursor, place, values in zip(cursors, places, found, strict=True):
             _stored(cursor, values, place)
         anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{2 * lanes}i1({flags(2 * lanes)} {beyond})")
-        with w.when(anywhere, f"{name}.rare", rare=True):
+        with w.when(anywhere, "angle.rare", rare=True):
             for place, x in zip(places, angles, strict=True):
                 w.store(kind, x, "%angles", 8 * lanes)
                 w.do(f"call void @exact_lanes(ptr %angles, ptr {place[1]}, ptr {place[0]}, i64 {lanes})")
@@ -299,22 +268,13 @@ def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, const
         taken, skipped = recipe.base.get(name, 0), FREE if name in recipe.base else 0
         rows, given = w.offset(layout.inputs[i], 8 * skipped), w.offset(f"%p{i}", 8 * taken)
         w.do(f"call void @copy_row(ptr {rows}, ptr {given}, i64 {w.plus(layout.n, -skipped)})")
-    _beginning(layout, reduction, constants)
+    _beginning(layout, constants)
     _angles(layout, reduction, constants)
     for k, loop in enumerate(recipe.loops(fused=False)):
-        _written([layout], loop, f"stage{k}", reduction, constants)
+        _written(layout, loop, f"stage{k}", constants)
     for i in range(recipe.outputs):
         w.do(f"call void @copy_row(ptr %p{inputs + i}, ptr {layout.results[i]}, i64 {layout.n})")
-    if recipe.ending:
-        _ended(layout, reduction, constants, f"%p{inputs}")
-    if recipe.grid:
-        rows, columns = grid_sizes(recipe, layout)
-        source = grid_steps(recipe, layout.row, "8")
-        copied(
-            w, f"%p{inputs}", layout.results[0], ("0", w.times(columns, 8), "8"), ("0", *source), ("1", rows, columns)
-        )
-    row = w.times(layout.n, 8 * recipe.columns)
-    targets = [Target(f"%p{inputs + recipe.outputs + i}", row, "8") for i in range(recipe.matrices)]
+    targets = [f"%p{inputs + recipe.outputs + i}" for i in range(recipe.matrices)]
     products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets, Order())
     w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
@@ -326,13 +286,10 @@ def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Consta
     w = LoopWriter()
     w.label("entry")
     w.do(f"%angles = alloca {vector(samples)}, align {8 * samples}")
-    layouts = abreast(w, recipe, samples, "%scratch")
-    for k, layout in enumerate(layouts):
-        _beginning(layout, reduction, constants)
-        _angles(layout, reduction, constants, f"angle{k}")
+    layout = Layout(w, recipe, samples, "%scratch", samples)
+    _beginning(layout, constants)
+    _angles(layout, reduction, constants)
     for k, loop in enumerate(recipe.stored[0]):
-        _written(layouts, loop, f"stage{k}", reduction, constants)
-    if recipe.ending:
-        _ended(layouts[0], reduction, constants, layouts[0].ending)
+        _written(layout, loop, f"stage{k}", constants)
     w.do("ret void")
     return f'define internal void @block(ptr %scratch) noinline "stackrealign" {{\n{w.text}\n}}\n'

@@ -19,8 +19,8 @@ from armdyn.graph.node import NEG, as_node
 
 Way = Literal["outward", "inward", "each"]
 Kind = Literal["scalar", "vector", "matrix", "symmetric"]
-Record = Literal["own", "parent", "world", "chosen"]
-RECORDS = ("own", "parent", "world", "chosen")
+Record = Literal["own", "parent", "world"]
+RECORDS = ("own", "parent", "world")
 SIZES: dict[Kind, int] = {"scalar": 1, "vector": 3, "matrix": 9, "symmetric": 6}
 ANGLE = ("cosine", "sine")
 """Quantities that every link has before the first stage."""
@@ -31,9 +31,7 @@ FREE = 6
 class Place(NamedTuple):
     """Where a number is: in the table of links, among the robot's own numbers, in an input, a result, or a record."""
 
-    where: Literal[
-        "link", "robot", "joint", "own", "parent", "world", "chosen", "inbox", "outbox", "pair", "strip", "result"
-    ]
+    where: Literal["link", "robot", "joint", "own", "parent", "world", "inbox", "outbox", "pair", "strip", "result"]
     at: int
 
 
@@ -69,32 +67,20 @@ class Stage(NamedTuple):
     """A formula at one link.
 
     way: the order in which links are visited; "each": in any order.
-    alone: it begins a loop, for it needs what the loop before it has done at all links.
     late: where sums are passed inwards, it belongs to the loop inwards that follows, and not to the one before: what it
         computes needs no place in memory then.
     """
 
     way: Way
     formula: Callable[[Site], None]
-    alone: bool = False
     late: bool = False
-
-
-class Ending(NamedTuple):
-    """An output that is no matter of joints: a formula of the numbers of the robot and the record of one link.
-
-    shape: of the output. formula: its entries, row by row.
-    """
-
-    shape: tuple[int, ...]
-    formula: Callable[[Site], Sequence[Scalar]]
 
 
 class Product(NamedTuple):
     """One matrix from all pairs of a link and one that it carries, or itself: sums of products of their quantities.
 
     upper: (quantity of the carrier, quantity of the carried link), for the entry [carrier, carried].
-    lower: the same for [carried, carrier]; none if the matrix is symmetric.
+    lower: the same for [carried, carrier].
     diagonal: result whose entries are added to the diagonal.
     """
 
@@ -136,9 +122,6 @@ class Recipe:
     stages: in order.
     products: matrices, outputs after the vectors.
     strip: a matrix of strips, the last output.
-    grid: the results are the "rows" or the "columns" of one matrix, the only output.
-    ending: the only output, of what the loops have left behind.
-    abreast: vectors of samples that a batch computes in turns, link by link.
     reload: operations of a loop over samples after which what is in memory is loaded again; 0: never.
     turning: the number that multiplies a joint's position where it is an angle; None: all are angles.
     base: of a robot on a free joint, how many of an input's first entries are that joint's. They are for `start` alone,
@@ -157,10 +140,7 @@ class Recipe:
     pairs: Mapping[str, Kind] = field(default_factory=dict)
     products: tuple[Product, ...] = ()
     strip: Strip | None = None
-    grid: Literal["rows", "columns"] | None = None
-    ending: Ending | None = None
     reload: int = 0
-    abreast: int = 1
     turning: str | None = None
     base: Mapping[str, int] = field(default_factory=dict)
 
@@ -189,11 +169,6 @@ class Recipe:
     def matrices(self) -> int:
         """Outputs that are computed sample by sample."""
         return len(self.products) + (self.strip is not None)
-
-    @cached_property
-    def symmetric(self) -> bool:
-        """Whether all products are symmetric."""
-        return bool(self.products) and not any(product.lower for product in self.products)
 
     @cached_property
     def columns(self) -> int:
@@ -234,7 +209,7 @@ class Recipe:
         made: list[tuple[Way, Site]] = []
         for stage in self.stages:
             way: Way = "inward" if late and stage.late else stage.way
-            if not made or stage.alone or not _joins(made[-1][0], way, fused):
+            if not made or not _joins(made[-1][0], way, fused):
                 made.append((way, Site(self, known, sums if way == "inward" else (), fused=fused)))
             elif made[-1][0] == "each":
                 made[-1] = way, made[-1][1]
@@ -249,7 +224,7 @@ class Recipe:
         return tuple(Loop(way, site.part(needed)) for way, site in traced)
 
     def _read(self, traced: Sequence[tuple[Way, Site]]) -> list[Place]:
-        return [place for _, site in traced for place in site.read.values()] + [*self.ended.inputs.values()]
+        return [place for _, site in traced for place in site.read.values()]
 
     def _sums(self, traced: Sequence[tuple[Way, Site]]) -> tuple[int, ...]:
         """Entries that links add to their parents' and that no other loop reads."""
@@ -267,15 +242,8 @@ class Recipe:
 
     def _only_children_read(self, at: int, traced: Sequence[tuple[Way, Site]]) -> bool:
         readers = [site for _, site in traced if Place("parent", at) in site.read.values()]
-        others = {Place("own", at), Place("world", at), Place("chosen", at)}
+        others = {Place("own", at), Place("world", at)}
         return len(readers) == 1 and Place("own", at) in readers[0].written and others.isdisjoint(self._read(traced))
-
-    @cached_property
-    def ended(self) -> Part:
-        """The ending; results are numbered as the entries of the output."""
-        site = Site(self)
-        values = self.ending.formula(site) if self.ending else ()
-        return Part(site.read, tuple((Place("result", k), node) for k, node in enumerate(map(_node, values))))
 
 
 def _places(kinds: Mapping[str, Kind]) -> dict[str, int]:
@@ -371,10 +339,6 @@ class Site:
     def world(self, name: str) -> Any:
         """A quantity of the world."""
         return self._recalled("world", name)
-
-    def chosen(self, name: str) -> Any:
-        """A quantity of the link that is chosen, after the loop that computes it."""
-        return self._recalled("chosen", name)
 
     def put(self, **values: Any) -> None:
         """Set quantities of the link."""

@@ -7,9 +7,9 @@ columns of a strip may reach beyond it, then copied out: non-temporal stores wri
 
 from __future__ import annotations
 
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter
 from armdyn.kernels.looped.recursion import Recipe, Strip
 from armdyn.kernels.looped.tiles import at_link, blocks_of
-from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter
 from armdyn.kernels.streaming import LINE, ORDERED, fetched
 
 FEW = 8
@@ -17,10 +17,10 @@ FEW = 8
 
 
 def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
-    """`void @strips(ptr quantities, ptr numbers, ptr row, i1..., i64 step, ptr out, i64 down, i64 along, ptr...)`.
+    """`void @strips(ptr quantities, ptr numbers, ptr row, i1..., i64 step, ptr out, ptr...)`.
 
     quantities: of joints, in blocks of `wide`. numbers: of links. row: memory for strips. i1...: an `Order`.
-    out, down, along: a `Target`. Then follow numbers of the diagonal, `step` bytes apart.
+    out: where the matrix goes. Then follow numbers of the diagonal, `step` bytes apart.
     """
     w = LoopWriter()
     width, places = strip.width, recipe.pair_places
@@ -30,25 +30,23 @@ def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
     w.do(f"%used = alloca i1, i64 {blocks}")
     with w.counting("any", blocks) as few:
         w.do(f"store i1 true, ptr {w.offset('%used', few)}")
-    dense = w.put(f"icmp eq i64 %down, {w.times(n, 8 * width)}")
-    sparse = w.put(f"xor i1 {dense}, true")
+    row_bytes = w.times(n, 8 * width)
     with w.counting("i", n) as i:
         joint = at_link(w, "%quantities", i, wide, recipe.pair_size)
         names = dict.fromkeys(name for vector in strip.vectors for name in vector)
         known = {
-            name: [w.splat(w.load("double", w.offset(joint, 8 * wide * (places[name] + k)))) for k in range(3)]
+            name: [w.splat(w.load("double", w.offset(joint, 8 * wide * (places[name] + k))), LANES) for k in range(3)]
             for name in names
         }
         own = _diagonal(w, strip, i)
-        row = w.offset("%out", w.times(i, "%down"))
-        rows_before, no_row_after = _is(w, i, "sgt", "0"), _is(w, w.plus(i, 1), "eq", n)
-        begun = w.put(f"and i1 {dense}, {w.put(f'or i1 %after, {rows_before}')}")
-        final = w.put(f"or i1 {sparse}, {w.put(f'and i1 %last, {no_row_after}')}")
+        row = w.offset("%out", w.times(i, row_bytes))
+        begun = w.put(f"or i1 %after, {_is(w, i, 'sgt', '0')}")
+        final = w.put(f"and i1 %last, {_is(w, w.plus(i, 1), 'eq', n)}")
         with w.counting("few", blocks) as few:
             first = w.times(few, FEW)
             stop = w.put(f"call i64 @llvm.smin.i64(i64 {w.plus(first, FEW)}, i64 {n})")
             with w.when(w.put("xor i1 %nontemporal, true"), "near"):
-                following = w.offset(row, w.plus("%down", w.times(first, 8 * width)))
+                following = w.offset(row, w.plus(row_bytes, w.times(first, 8 * width)))
                 fetched(w, following, FEW * 8 * width)
             related = w.offset(carries, w.times(w.plus(w.times(i, blocks), few), FEW))
             some, used = _is(w, w.load("i64", related), "ne", "0"), w.offset("%used", few)
@@ -60,12 +58,12 @@ def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
                 numbers = w.offset("%numbers", w.times(j, 8 * strip.size))
                 target = w.offset(made, w.times(j, 8 * width))
                 _strip(w, strip, known, own, (carried, _is(w, i, "eq", j)), numbers, target)
-        taken = f"ptr {made}, i64 1, i64 {w.times(n, width)}, i1 %nontemporal, i1 {begun}, i1 {final}"
-        w.do(f"call void @put_rows(ptr {row}, i64 %down, i64 %along, {taken})")
+        order = f"i1 %nontemporal, i1 {begun}, i1 {final}"
+        w.do(f"call void @put_rows(ptr {row}, ptr {made}, i64 {w.times(n, width)}, {order})")
     w.do("ret void")
     sources = "".join(f", ptr %diagonal{k}" for k in range(len(strip.diagonal)))
-    target = f"{ORDERED}, i64 %step, ptr %out, i64 %down, i64 %along"
-    head = f"define internal void @strips(ptr %quantities, ptr %numbers, ptr %row, {target}{sources})"
+    target = f"{ORDERED}, i64 %step, ptr %out{sources}"
+    head = f"define internal void @strips(ptr %quantities, ptr %numbers, ptr %row, {target})"
     return f'{head} noinline "stackrealign" {{\n{w.text}\n}}\n'
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armdyn.kernels.ir_writer import Writer, flags, vector
+from armdyn.kernels.loop_writer import LANES, LoopWriter
 from armdyn.kernels.looped.recursion import SIZES, Recipe
-from armdyn.kernels.looped.writer import LANES, LoopWriter
 from armdyn.kernels.streaming import LINE, ORDERED, fetched
 
 TILE = 2
@@ -31,10 +31,10 @@ Rows = list[str]
 
 
 def pairs(recipe: Recipe, wide: int) -> str:
-    """`void @pairs(ptr quantities, ptr rows, i1..., i64 step, {ptr out, i64 down, i64 along[, ptr diagonal]}...)`.
+    """`void @pairs(ptr quantities, ptr rows, i1..., i64 step, {ptr out[, ptr diagonal]}...)`.
 
     quantities: of links, [block][quantity][link]. rows: memory for rows of every matrix. i1...: an `Order`.
-    out, down, along: a `Target`. diagonal: numbers to add, `step` bytes apart.
+    out: where the matrix goes. diagonal: numbers to add, `step` bytes apart.
     """
     w = LoopWriter()
     count = len(recipe.products)
@@ -56,7 +56,7 @@ def pairs(recipe: Recipe, wide: int) -> str:
             targets = [w.offset(place, w.times(column, 8)) for place in places]
             with w.when(w.put("xor i1 %nontemporal, true"), "near"):
                 for k in range(count):
-                    following = w.offset(f"%out{k}", w.times(w.plus(first, LANES), f"%down{k}"))
+                    following = w.offset(f"%out{k}", w.times(w.plus(first, LANES), row_bytes))
                     fetched(w, w.offset(following, w.times(j, LANES * 8 * wide)), LANES * 8 * wide)
             kind = w.put(f"and i64 {what}, {KINDS - 1}")
             w.do(f"switch i64 {kind}, label %k{EMPTY} [ {' '.join(f'i64 {k}, label %k{k}' for k in range(1, 6))} ]")
@@ -76,9 +76,8 @@ def pairs(recipe: Recipe, wide: int) -> str:
             after = w.put(f"or i1 %after, {w.put(f'icmp sgt i64 {start}, 0')}")
             order = f"i1 %nontemporal, i1 {after}, i1 {w.put(f'and i1 %last, {end}')}"
             for k, buffer in enumerate(buffers):
-                out = w.offset(f"%out{k}", w.times(start, f"%down{k}"))
-                taken = f"ptr {buffer}, i64 {rows}, i64 {n}, {order}"
-                w.do(f"call void @put_rows(ptr {out}, i64 %down{k}, i64 %along{k}, {taken})")
+                out = w.offset(f"%out{k}", w.times(start, row_bytes))
+                w.do(f"call void @put_rows(ptr {out}, ptr {buffer}, i64 {w.times(rows, n)}, {order})")
     w.do("ret void")
     head = f"define internal void @pairs({', '.join(arguments(recipe))})"
     return f'{head} noinline "stackrealign" {{\n{w.text}\n}}\n'
@@ -88,7 +87,7 @@ def arguments(recipe: Recipe) -> list[str]:
     """Of `@pairs`."""
     found = ["ptr %quantities", "ptr %rows", ORDERED, "i64 %step"]
     for k, product in enumerate(recipe.products):
-        found += [f"ptr %out{k}", f"i64 %down{k}", f"i64 %along{k}"]
+        found.append(f"ptr %out{k}")
         found += [f"ptr %diagonal{k}"] if product.diagonal else []
     return found
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armdyn.kernels.ir_writer import vector
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
 from armdyn.kernels.looped.memory import Cursor, Layout
 from armdyn.kernels.looped.recursion import Loop
 from armdyn.kernels.looped.tiles import at_link
-from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter, transposed
 
 
 def transpose_samples(cursor: Cursor, loop: Loop, name: str) -> None:

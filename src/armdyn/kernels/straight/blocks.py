@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from armdyn.graph import Node, to_float
 from armdyn.graph.node import COS, SIN
 from armdyn.kernels.ir_writer import Writer, splat, vector
-from armdyn.kernels.looped.writer import LANES, V4, LoopWriter, transposed
+from armdyn.kernels.loop_writer import LANES, V4, LoopWriter, transposed
 from armdyn.kernels.machine import Machine
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.straight.addresses import BYTE, POINTERS, Area, defined_addresses

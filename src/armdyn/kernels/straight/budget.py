@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from armdyn.graph import Node, to_float
 from armdyn.graph.node import EXP
-from armdyn.kernels.ir_writer import Writer, literal, splat_of, splatted, vector
+from armdyn.kernels.ir_writer import Writer, literal, splat_of, vector
 from armdyn.kernels.straight.events import Angles, Event, Result, reads_of
 from armdyn.kernels.straight.operations import operation
 from armdyn.kernels.straight.schedule import Plan
@@ -54,7 +54,7 @@ class Memory:
     def constant(self, node: Node) -> str:
         """A number that is known now, in all lanes."""
         pointer = self.constants.setdefault(literal(float(to_float(node))), f"%constant{len(self.constants)}")
-        return splatted(self.w, self.load(pointer, 1), self.lanes) if self.broadcast else self.load(pointer)
+        return self.w.splat(self.load(pointer, 1), self.lanes) if self.broadcast else self.load(pointer)
 
     def load(self, pointer: str, lanes: int = 0) -> str:
         self.uses[pointer] = self.uses.get(pointer, 0) + 1

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from armdyn.graph.structure import Port
 from armdyn.kernels.call.arrays import EXTERNALS
 from armdyn.kernels.call.batch import many, total
-from armdyn.kernels.call.loop import COPY, loop
+from armdyn.kernels.call.loop import copy, dense, loop, sequence
 from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.machine import Machine
@@ -38,11 +38,9 @@ ARGUMENTS = {"fmuladd": 3}
 def modules(ports: Ports, program: Plan, lanes: int, *, batches: bool, machine: Machine) -> list[str]:
     """The modules of the code for one sample, or of that for batches: the program's own first, then common ones.
 
-    lanes: samples to a block of a batch; 1 means no blocks.
+    lanes: samples to a block of a batch.
     """
     common = list(_frames(_outline(ports), lanes, batches=batches))
-    if batches and lanes == 1:
-        return common
     reduction = FUSED if machine.fused else PLAIN
     if batches:
         own = rows(ports, program, lanes, machine)
@@ -63,15 +61,15 @@ def _outline(ports: Ports) -> Ports:
 def _frames(ports: Ports, lanes: int, *, batches: bool) -> tuple[str, ...]:
     """Modules of what calls a program."""
     if not batches:
-        return (completed([fast(ports, batches=False), _external(ports)]),)
+        return (completed([fast(ports, batches=False), sequence(ports), _external(ports)]),)
     used = [
         _external(ports),
         f"declare void @copy(ptr, ptr, {', '.join(['i64'] * 9)})\n",
-        "declare void @rows(ptr, i64, i64)\n" * (lanes > 1),
+        "declare void @rows(ptr, i64, i64)\n",
         "declare double @total(ptr, i64)\n",
         "@extents = external global i64\n",
     ]
-    return completed([loop(ports, lanes), many(ports), *used]), completed([total(), COPY])
+    return completed([loop(ports), dense(ports, lanes), many(ports), *used]), completed([total(), copy()])
 
 
 @cache

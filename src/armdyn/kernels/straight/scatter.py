@@ -13,7 +13,7 @@ from itertools import groupby
 from armdyn.graph import Node
 from armdyn.graph.node import ZERO
 from armdyn.kernels.ir_writer import vector
-from armdyn.kernels.looped.writer import LANES, V4, WIDE, LoopWriter, transposed
+from armdyn.kernels.loop_writer import LANES, V4, WIDE, LoopWriter, transposed
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.streaming import LINE, fetched
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, integers, literal, splat, suffix, vector, whole
-from armdyn.kernels.looped.writer import Carried, LoopWriter
+from armdyn.kernels.loop_writer import Carried, LoopWriter
 
 TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
 ROUND = 1.5 * 2.0**52

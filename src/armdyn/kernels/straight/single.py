@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from armdyn.graph import Node
 from armdyn.graph.node import COS, SIN
 from armdyn.graph.structure import ordered
-from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, splatted, vector
+from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, vector
 from armdyn.kernels.ports import Ports
 from armdyn.kernels.straight.addresses import BYTE, POINTERS, Area, defined_addresses
 from armdyn.kernels.straight.budget import BudgetedCode, Memory
@@ -182,7 +182,7 @@ class _Long:
 
     def store(self, result: Result) -> None:
         w, count = self.w, len(result.nodes)
-        value = splatted(w, self.code.value(result.nodes[0]), count)
+        value = w.splat(self.code.value(result.nodes[0]), count)
         w.store(vector(count), value, w.offset(f"%p{result.port}", 8 * result.first))
 
 

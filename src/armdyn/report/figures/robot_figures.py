@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,8 +37,35 @@ def two_views(robot: Robot, shown: Mapping[str, Array]) -> list[str]:
     return [names[0], max(names[1:], key=lambda name: skeleton(robot, shown[name]).size)]
 
 
-def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
-    """Draw the robot at q (n,) into 3D axes."""
+class Window(NamedTuple):
+    """What a drawing of an arm shows: a cube about `middle` (3,) with sides of `size`, m, seen from `azimuth`, degrees.
+
+    floor: height of the grid below the arm, m.
+    """
+
+    middle: Array
+    size: float
+    floor: float
+    azimuth: float
+
+    @staticmethod
+    def around(robot: Robot, configurations: Array) -> Window:
+        """The window that shows the robot at all of these configurations, (k, n)."""
+        R = upright(robot)
+        points = np.vstack([skeleton(robot, q).points for q in configurations]) @ R.T
+        base = R @ np.array([float(x) for x in robot.base.xyz])
+        size = float(np.ptp(points, axis=0).max()) or 1.0
+        middle = (points.min(axis=0) + points.max(axis=0)) / 2
+        floor = float(min(points[:, 2].min(), base[2])) - THICKNESS * size
+        return Window(middle, size, floor, _azimuth(points))
+
+
+THICKNESS = 0.024
+"""Half the thickness of links, as a share of the drawing's size."""
+
+
+def draw_robot(axes: Any, robot: Robot, q: Array, window: Window | None = None) -> None:
+    """Draw the robot at q (n,) into 3D axes; window: what the drawing shows (default: the robot at q)."""
     from matplotlib.colors import LightSource
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -47,10 +74,9 @@ def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
     joints = [(kind, R @ p, R @ z) for kind, p, z in arm.joints]
     segments = [(R @ start, R @ end) for start, end in arm.segments]
     tool = R @ arm.tool[:3]
-    points = arm.points @ R.T
-    middle = (points.min(axis=0) + points.max(axis=0)) / 2
-    size = float(np.ptp(points, axis=0).max()) or 1.0
-    thick = 0.024 * size
+    window = Window.around(robot, np.atleast_2d(q)) if window is None else window
+    middle, size = window.middle, window.size
+    thick = THICKNESS * size
     faces: list[Array] = []
     colors: list[str] = []
     for start, end in segments:
@@ -83,7 +109,7 @@ def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
     for axis, color in enumerate(TOOL_AXES):
         tip = tool[:3, 3] + 0.14 * size * tool[:3, axis]
         axes.plot(*zip(tool[:3, 3], tip, strict=True), color=color, linewidth=2, zorder=10)
-    _floor(axes, middle, size, float(min(points[:, 2].min(), base[2])) - thick)
+    _floor(axes, middle, size, window.floor)
     if any(float(x) for x in robot.gravity):
         top = middle + 0.5 * size
         axes.quiver(*top, 0, 0, -0.2 * size, color=PALETTE["gravity"], linewidth=1.8, arrow_length_ratio=0.35)
@@ -97,7 +123,7 @@ def draw_robot(axes: Any, robot: Robot, q: Array) -> None:
             ha="center",
             style="italic",
         )
-    axes.view_init(elev=20, azim=_azimuth(points))
+    axes.view_init(elev=20, azim=window.azimuth)
     axes.set_axis_off()
 
 

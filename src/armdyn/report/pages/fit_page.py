@@ -23,7 +23,7 @@ from armdyn.identification.fit.tables import (
     headline,
     term_section,
 )
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.report.figures.style import COLORS, GREY
 from armdyn.report.pages import html
 from armdyn.robot.limits import UNITS
@@ -90,22 +90,27 @@ def _summary(fit: Fit) -> list[tuple[str, str, str, bool | None]]:
 
 def _files(fit: Fit) -> list[str]:
     """What each format holds."""
-    rows = []
-    for each in fit.files:
-        errors = each.errors
-        rows.append(
-            (each.suffix, f"{100 * errors.mean:.3g}", ", ".join(each.left_out) or "nothing", each.checkup.summary)
+    rows = [
+        (
+            each.suffix,
+            f"{100 * each.errors.mean:.3g}",
+            f"{100 * (each.alone or each.errors).mean:.3g}",
+            each.lacking or "nothing",
+            each.checkup.summary,
         )
+        for each in fit.files
+    ]
     heads = (
         Column("file"),
         Column("error", "%"),
+        Column("in other programs", "%"),
         Column("has no place for", folds=True),
         Column("check-up", folds=True),
     )
     note = (
-        "Error: geometric mean of the joints, in motion. What a format has no place for is not dropped from the fit: "
+        "Error: geometric mean of the joints, in motion. What a format has no place for is in a comment of the file "
+        "that armdyn reads back and other programs do not; the robot was fitted to predict well for both."
     )
-    note += "the rest was fitted again without it."
     return [html.table(Section("Files, read back", heads, tuple(rows), note))]
 
 
@@ -141,7 +146,7 @@ def _torques(fit: Fit) -> list[str]:
             ),
         ]
         title = f"{joint.name}: error {tried.relative_error[j]:.1%}"
-        panels.append(chart(Panel(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines)))
+        panels.append(chart(Axes(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines)))
     return [html.panels(panels, text, key)]
 
 
@@ -185,7 +190,7 @@ def _causes(fit: Fit, j: int, plain: Array, rich: Array) -> list[str]:
     }
     return [
         chart(
-            Panel(
+            Axes(
                 "",
                 name,
                 f"residual ({torque})",

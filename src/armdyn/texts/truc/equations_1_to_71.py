@@ -13,7 +13,15 @@ from armdyn.equations import derive
 from armdyn.equations.derivation import Equations
 from armdyn.formats import load
 from armdyn.graph import derivative, identical
-from armdyn.mechanics import composite_body, gim_christoffel, kinematics, kronecker, lagrange_euler, newton_euler
+from armdyn.mechanics import (
+    composite_body,
+    coriolis_matrices,
+    gim_christoffel,
+    kinematics,
+    kronecker,
+    lagrange_euler,
+    newton_euler,
+)
 from armdyn.mechanics.kinematics import link_poses, point_jacobian
 from armdyn.mechanics.matrices import product, transpose
 from armdyn.report.figures.robot_figures import robot_figure
@@ -73,7 +81,11 @@ def energies(robot: Robot, at: Any, rate: Any) -> tuple[Array, Array, float, flo
     return own, base, K, P
 
 
-@chapter.item("(1)-(28)", "Velocities of the links, Jacobians, energies, the inertia matrix")
+@chapter.item(
+    "(1)-(28)",
+    "Velocities of the links, Jacobians, energies, the inertia matrix",
+    vouches=(kronecker.mass_matrix, kronecker.kinetic_energy, kronecker.potential_energy, kinematics.velocity),
+)
 def velocities() -> Outcome:
     robot, at, rate, _ = sample()
     own, base, K, P = energies(robot, at, rate)
@@ -99,7 +111,18 @@ def velocities() -> Outcome:
     )
 
 
-@chapter.item("(29)-(46)", "From Euler-Lagrange to the matrix form")
+@chapter.item(
+    "(29)-(46)",
+    "From Euler-Lagrange to the matrix form",
+    vouches=(
+        coriolis_matrices.unsymmetric_kronecker_matrix,
+        kronecker.inverse_dynamics,
+        kronecker.coriolis,
+        kronecker.gravity,
+        kronecker.mass_matrix,
+        kronecker.velocity_matrices,
+    ),
+)
 def euler_lagrange() -> Outcome:
     robot, at, rate, acceleration = sample()
     n = robot.n
@@ -125,6 +148,21 @@ def euler_lagrange() -> Outcome:
             below("(39): d/dt dL/dqd = M qdd + Mdot qd", distance(momentum, M @ a + U @ v), 1e-12),
             below("(43): dL/dq, with respect to positions as in (41)", distance(by_positions, V.T @ v / 2 - g), 1e-12),
             below("(44), (46): torques against Newton-Euler", distance(M @ a + U @ v - V.T @ v / 2 + g, truth), 1e-12),
+            below(
+                "(46): C = U - V^T/2, which is not skew",
+                distance(coriolis_matrices.unsymmetric_kronecker_matrix(robot, at, rate), U - V.T / 2),
+                1e-12,
+            ),
+            below(
+                "(44): kronecker.inverse_dynamics against Newton-Euler",
+                distance(kronecker.inverse_dynamics(robot, at, rate, acceleration), truth),
+                1e-12,
+            ),
+            below(
+                "(46): kronecker.coriolis against Newton-Euler",
+                distance(M @ a + kronecker.coriolis(robot, at, rate) + g, truth),
+                1e-12,
+            ),
         ),
         slips=(chapter.slip("Truc-7"),),
     )
@@ -170,7 +208,11 @@ def slope(D: Any, h: float = 1e-5) -> Array:
     return np.asarray((ahead - behind) / (2 * h), dtype=float)
 
 
-@chapter.item("(30)-(33)", "Kronecker product, derivatives of matrices, their product rule")
+@chapter.item(
+    "(30)-(33)",
+    "Kronecker product, derivatives of matrices, their product rule",
+    vouches=(kronecker.kronecker_product, kronecker.matrix_derivative, kronecker.time_derivative),
+)
 def operators() -> Outcome:
     one, v = np.eye(2), np.array(XD)[:, None]
     H = floats(example_factor(X))
@@ -210,7 +252,11 @@ def sum_of_columns() -> Check:
     )
 
 
-@chapter.item("(52)-(55)", "The Coriolis matrix, and why Mdot - 2C is skew-symmetric")
+@chapter.item(
+    "(52)-(55)",
+    "The Coriolis matrix, and why Mdot - 2C is skew-symmetric",
+    vouches=(kronecker.coriolis_matrix, kronecker.velocity_matrices, gim_christoffel.coriolis_matrix),
+)
 def skew_symmetry() -> Outcome:
     robot, at, rate, _ = sample()
     C = floats(kronecker.coriolis_matrix(robot, at, rate))
@@ -245,7 +291,7 @@ def table_1() -> Outcome:
     )
 
 
-@chapter.item("(56)-(57)", "Homogeneous transformations and rotations")
+@chapter.item("(56)-(57)", "Homogeneous transformations and rotations", vouches=(kinematics.pose,))
 def transformations() -> Outcome:
     checks = tuple(
         identity(f"T of frame {i + 1}", identical(kinematics.pose(arm(), q, link), text.transformation(i)))
@@ -254,7 +300,11 @@ def transformations() -> Outcome:
     return Outcome("The poses of the three link frames are compared symbolically with the printed matrices.", checks)
 
 
-@chapter.item("(58)-(59)", "Angular velocities and rotational Jacobians, in link axes")
+@chapter.item(
+    "(58)-(59)",
+    "Angular velocities and rotational Jacobians, in link axes",
+    vouches=(kinematics.velocity, kinematics.jacobian),
+)
 def angular_velocities() -> Outcome:
     checks = []
     for i, link in enumerate(text.LINKS):
@@ -268,7 +318,11 @@ def angular_velocities() -> Outcome:
     return Outcome("The angular velocities of the links are expressed in their own axes.", tuple(checks))
 
 
-@chapter.item("(60)-(62)", "Centres of mass and translational Jacobians")
+@chapter.item(
+    "(60)-(62)",
+    "Centres of mass and translational Jacobians",
+    vouches=(kinematics.link_poses, kinematics.point_jacobian),
+)
 def centres_of_mass() -> Outcome:
     poses = link_poses(arm(), q)
     checks = []
@@ -293,7 +347,11 @@ def centres_of_mass() -> Outcome:
     )
 
 
-@chapter.item("(63)-(65)", "Inertia matrix")
+@chapter.item(
+    "(63)-(65)",
+    "Inertia matrix",
+    vouches=(kronecker.mass_matrix, gim_christoffel.mass_matrix, lagrange_euler.mass_matrix),
+)
 def inertia_matrix() -> Outcome:
     printed = text.inertia_matrix()
     checks = tuple(
@@ -307,7 +365,11 @@ def inertia_matrix() -> Outcome:
     return Outcome("The inertia matrix by three formulations.", checks, texts=(_written("M"),))
 
 
-@chapter.item("(66)-(67)", "Coriolis and centrifugal matrix")
+@chapter.item(
+    "(66)-(67)",
+    "Coriolis and centrifugal matrix",
+    vouches=(kronecker.coriolis_matrix, gim_christoffel.coriolis_matrix, lagrange_euler.coriolis_matrix),
+)
 def coriolis_matrix() -> Outcome:
     printed = text.coriolis_matrix()
     checks = tuple(
@@ -321,7 +383,9 @@ def coriolis_matrix() -> Outcome:
     return Outcome("All nine entries by three formulations.", checks, texts=(_written("C"),))
 
 
-@chapter.item("(68)-(69)", "Potential energy and gravity torques")
+@chapter.item(
+    "(68)-(69)", "Potential energy and gravity torques", vouches=(kronecker.potential_energy, kronecker.gravity)
+)
 def gravity() -> Outcome:
     checks = (
         identity("(68), P", identical(kronecker.potential_energy(arm(), q), text.potential_energy())),
@@ -362,7 +426,11 @@ def third_moment_of_inertia() -> Check:
     return Check("(70) with I_3zz against Mdot - 2C", holds, f"entries {' and '.join(wrong)} differ; with I_3xx none")
 
 
-@chapter.item("(70)", "Mdot - 2C, entry by entry")
+@chapter.item(
+    "(70)",
+    "Mdot - 2C, entry by entry",
+    vouches=(kronecker.inertia_derivative, kronecker.coriolis_matrix),
+)
 def skew_matrix() -> Outcome:
     N, right = skew_part(), text.skew_matrix(text.p.I3xx)
     checks = (

@@ -189,7 +189,7 @@ def _complete(given: _Given, wanted: LogFormat) -> None:
                 where=f"log {label}",
                 expected=f"t, q1, q2, ..., tau1, tau2, ...; found: {have}",
                 advice=f"Name them: columns = {{{quantity} = ['NAME', ...]}} in the section [log] of a "
-                f"logger's file (--format), or LogFormat(columns=...).{single}",
+                f"logger's file (--logger), or LogFormat(columns=...).{single}",
             )
     rows = {name: len(array) for name, array in found.items()}
     if len(set(rows.values())) > 1:
@@ -203,7 +203,7 @@ def _complete(given: _Given, wanted: LogFormat) -> None:
             "no time stamps",
             where=f"log {label}",
             expected="a column t, or the sampling rate",
-            advice="Give rate = HZ in the section [log] of a logger's file (--format), or LogFormat(rate=...).",
+            advice="Give rate = HZ in the section [log] of a logger's file (--logger), or LogFormat(rate=...).",
         )
 
 

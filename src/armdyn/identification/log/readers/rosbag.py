@@ -60,7 +60,7 @@ def read(
             where=str(path),
             expected=", ".join(joints),
             advice=f"Joints in the bag: {', '.join(seen or ['none'])}. If only names differ, rename them: "
-            "rename = {fer_ = 'panda_'} in [log] of a logger's file (--format).",
+            "rename = {fer_ = 'panda_'} in [log] of a logger's file (--logger).",
         )
     out: Raw = {"t": np.array([row["t"] for row in rows], dtype=np.int64)}
     for name in FIELDS:

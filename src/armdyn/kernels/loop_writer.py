@@ -11,7 +11,7 @@ from armdyn.kernels.ir_writer import Writer, vector
 LANES = 4
 """Links of a vector."""
 WIDE = 8 * LANES
-"""Bytes of it."""
+"""Bytes of a vector of links."""
 V4 = vector(LANES)
 
 
@@ -81,12 +81,6 @@ class LoopWriter(Writer):
     def table(self, name: str) -> str:
         """An address of GLOBALS."""
         return self.put(f"load ptr, ptr @{name}, align 8, !invariant.load !1")
-
-    def splat(self, value: str, lanes: int = LANES) -> str:
-        if lanes == 1:
-            return value
-        one = self.put(f"insertelement {vector(lanes)} undef, double {value}, i32 0")
-        return self.shuffle(lanes, one, one, [0] * lanes)
 
 
 def transposed(w: Writer, rows: Sequence[str], lanes: int = LANES) -> list[str]:

@@ -1,0 +1,113 @@
+"""Stability of a sampled control loop: what the arm does between two calls of its law.
+
+A law that is stable in continuous time need not be so when its torques are held for a control period. The loop is
+linearised about slow motions all over the workspace, in which dry friction is constant: the plant is discretised
+exactly for held torques, the law and the change of its memory are differentiated, and the largest eigenvalue of one
+period decides.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import expm
+
+from armdyn.control.base import Desired, Law, SingularTask
+from armdyn.dynamics import Dynamics
+from armdyn.kinematics.closable import pulled_in
+from armdyn.robot.limits import start_position, working_range
+from armdyn.typing import Array
+
+CONFIGURATIONS = 24
+"""Random configurations beside the starting one: light and heavy poses of a six-joint arm are among so many."""
+SLOW = 0.02
+"""Velocity about which the loop is linearised, rad/s or m/s: dry friction is constant, Coriolis torques are small."""
+STEP = 1e-6
+"""Relative step of the central differences: their error, about 1e-10, is far below what decides here."""
+GROWTH = 0.2
+"""What sampling may add to the rate of growth, 1/s: adaptive laws have eigenvalues at 1, which differences move by
+their own error over the period, and no motion of a few seconds shows such growth."""
+SHORTEST = 1e-6
+"""Shortest period that is tried, s."""
+
+
+class LinearLoop(NamedTuple):
+    """A loop about one motion: x' = A x + B tau, tau = F x + G z, z' = P x + Q z, with x = (q, qd) and the memory z."""
+
+    A: Array
+    B: Array
+    F: Array
+    G: Array
+    P: Array
+    Q: Array
+
+    def growth(self, period: float) -> float:
+        """Rate of the fastest growing motion of the sampled loop, 1/s; negative if all of them decay."""
+        size, inputs = self.B.shape
+        both = expm(period * np.block([[self.A, self.B], [np.zeros((inputs, size + inputs))]]))
+        A, B = both[:size, :size], both[:size, size:]
+        memory = np.eye(len(self.Q)) + period * self.Q
+        loop = np.block([[A + B @ self.F, B @ self.G], [period * self.P, memory]])
+        return float(np.log(np.abs(np.linalg.eigvals(loop)).max()) / period)
+
+
+def linear_loops(law: Law, model: Dynamics, plant: Dynamics) -> list[LinearLoop]:
+    """The loop about slow motions at configurations all over the workspace. model: of the law, for its reference."""
+    n = plant.robot.n
+    low, high = working_range(plant.robot, one_turn=True)
+    rng = np.random.default_rng(0)
+    places = np.vstack([start_position(plant.robot), low + (high - low) * rng.random((CONFIGURATIONS, n))])
+    places = pulled_in(plant, places) if plant.robot.loops else places
+    ways = SLOW * np.where(rng.random(places.shape) < 0.5, -1.0, 1.0)
+    found = []
+    for q, qd in zip(places, ways, strict=True):
+        try:
+            found.append(_linear_loop(law, model, plant, q, qd))
+        except SingularTask:  # the law gives no torques there
+            continue
+    return found
+
+
+def _linear_loop(law: Law, model: Dynamics, plant: Dynamics, q: Array, qd: Array) -> LinearLoop:
+    n = len(q)
+    tau = plant.inverse_dynamics(q, qd, np.zeros(n))
+    slopes = plant.forward_dynamics_derivatives(q, qd, tau)
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [slopes[0], slopes[1]]])
+    B = np.vstack([np.zeros((n, n)), slopes[2]])
+    desired = Desired(q, qd, np.zeros(n))
+    if law.in_task_space:
+        desired = Desired(model.pose(q), model.jacobian(q) @ qd, model.jacobian_dot_qd(q, qd))
+
+    def outputs(state: Array) -> Array:
+        given = (0.0, state[:n], state[n : 2 * n], desired, state[2 * n :])
+        return np.concatenate([law(*given), law.change(*given)])
+
+    at = np.concatenate([q, qd, law.start(q, qd)])
+    steps = np.diag(STEP * np.maximum(1.0, np.abs(at)))
+    columns = [(outputs(at + step) - outputs(at - step)) / (2 * step.max()) for step in steps]
+    jacobian, m = np.array(columns).T, 2 * n
+    return LinearLoop(A, B, jacobian[:n, :m], jacobian[:n, m:], jacobian[n:, :m], jacobian[n:, m:])
+
+
+def stable_when_sampled(loops: list[LinearLoop], period: float) -> bool:
+    """Whether no motion grows faster in the sampled loops than in nearly continuous ones."""
+    return all(loop.growth(period) <= GROWTH + max(0.0, loop.growth(SHORTEST)) for loop in loops)
+
+
+def largest_stable_period(law: Law, model: Dynamics, plant: Dynamics, period: float) -> float:
+    """The period, s, if the law is stable when it is sampled with it; else the largest shorter one that works.
+
+    law:    the law with its gains.
+    model:  of the arm, as the law knows it.
+    plant:  the arm.
+    period: time between two calls of the law, s.
+    """
+    loops = linear_loops(law, model, plant)
+    if stable_when_sampled(loops, period):
+        return period
+    low, high = SHORTEST, period
+    while high / low > 1.02:
+        middle = float(np.sqrt(low * high))
+        low, high = (middle, high) if stable_when_sampled(loops, middle) else (low, middle)
+    return low

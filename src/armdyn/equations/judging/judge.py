@@ -1,0 +1,364 @@
+"""armdyn.judge: are these the equations of motion of this robot, and if not, what is wrong with them?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from armdyn.equations.derivation import Equations, derive
+from armdyn.equations.judging import naming
+from armdyn.equations.judging.causes import explained_by_model, missing_term
+from armdyn.equations.judging.edits import Edit, short_form, smallest_edits
+from armdyn.equations.judging.reader import MOST_LETTERS, ReadError, Statement, read
+from armdyn.equations.judging.vocabulary import Vocabulary
+from armdyn.equations.sheets.steps import page, plain_name
+from armdyn.errors import ArmdynError, NotApplicable
+from armdyn.files import reading, regular_size, write_text
+from armdyn.graph import Node, closed_form, constant, evaluate, identical, latex, substitute, symbol, text
+from armdyn.graph.mathml import mathml
+from armdyn.graph.structure import ordered
+from armdyn.notebook_view import Formula, View
+from armdyn.result import Result
+from armdyn.robot.features import CLOSED, TREE, takes
+from armdyn.robot.robot import Robot
+from armdyn.tables import Column, Section
+
+MASS, CORIOLIS, GRAVITY, TORQUE, VELOCITY = "M", "C", "g", "tau", "Cqd"
+LETTERS = {
+    **{(2, letter): MASS for letter in "MBDAHbmda"},
+    **{(2, letter): CORIOLIS for letter in "Cc"},
+    **{(1, letter): GRAVITY for letter in "gGQ"},
+    **{(1, letter): TORQUE for letter in ("tau", "T", "Gamma")},
+    **{(1, letter): VELOCITY for letter in "Vh"},
+}
+"""(number of indices, letter) -> quantity, as the texts write them."""
+LARGEST = 3000
+"""Terms of an entry up to which changes of it are looked for."""
+
+
+PAGE_STYLE = """
+table { border-collapse: collapse; }
+td, th { border-top: 1px solid #ddd; padding: .5em .7em; text-align: left; vertical-align: top; }
+.wrong { background: #fdeeee; } .bad { color: #c62828; } .good { color: #1a7f37; } td math { font-size: .95em; }
+body { max-width: 90em; }
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of somebody's equations beside ours.
+
+    same: exactly equal. causes: what is likely wrong, most likely first. correction: what to write instead.
+    """
+
+    name: str
+    same: bool
+    given: Node
+    ours: Node
+    causes: tuple[str, ...] = ()
+    kind: str = ""
+    correction: str = ""
+
+    @property
+    def difference(self) -> str:
+        """given - ours in closed form."""
+        return "0" if self.same else short_form(self.given - self.ours)
+
+
+@dataclass(frozen=True)
+class Judgement(Result):
+    """The verdict: entries that were compared, how symbols were understood, and notes on conventions."""
+
+    robot: str
+    entries: tuple[Entry, ...]
+    symbols: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    cause: str = ""
+    """One thing that explains every wrong entry."""
+
+    @property
+    def same(self) -> bool:
+        """Whether all entries are those of the robot."""
+        return all(entry.same for entry in self.entries)
+
+    @property
+    def wrong(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if not entry.same)
+
+    def _view(self) -> View:
+        count = len(self.entries)
+        renamed = ", with symbols renamed as listed" if self.symbols else ""
+        if self.same:
+            verdict = (f"the same in all {count} entries{renamed}", True)
+        else:
+            verdict = (
+                f"{len(self.wrong)} of {count} entries differ: {', '.join(entry.name for entry in self.wrong)}",
+                False,
+            )
+        facts = [("compared", ", ".join(entry.name for entry in self.entries))]
+        facts += [("symbols", ", ".join(f"{a} is {b}" for a, b in self.symbols.items()))] if self.symbols else []
+        facts += [("cause", self.cause)] if self.cause else []
+        columns = (Column("entry"), Column("likely cause"), Column("correction"), Column("yours - ours"))
+        rows = tuple((e.name, e.causes[0] if e.causes else "", e.correction, e.difference) for e in self.wrong)
+        sections = [Section("What differs", columns, rows)] if rows else []
+        others = tuple((e.name, cause) for e in self.wrong for cause in e.causes[1:3])
+        sections += [Section("Other explanations", (Column("entry"), Column("cause")), others)] if others else []
+        formulas = [
+            (
+                f"{e.name}: yours, then ours",
+                [Formula(latex(x), str(mathml(x)), f"{e.name} = {text(x)}") for x in (e.given, e.ours)],
+            )
+            for e in self.wrong
+        ]
+        return View(f"Equations judged for {self.robot}", verdict, facts, formulas, sections, notes=self.notes)
+
+    def report(self, path: str | Path) -> Path:
+        """Write a page with their equations beside ours, the wrong ones marked."""
+        rows = "".join(
+            f'<tr class="{"same" if e.same else "wrong"}"><td>{e.name}</td><td><math>{mathml(e.given)}</math></td>'
+            f"<td><math>{mathml(e.ours)}</math></td><td>{escape('; '.join(e.causes[:2]))}"
+            f"{f'<br><b>{escape(e.correction)}</b>' if e.correction else ''}</td></tr>"
+            for e in self.entries
+        )
+        view = self._view()
+        assert view.verdict is not None
+        facts = "".join(f"<p>{escape(label)}: {escape(fact)}</p>" for label, fact in view.facts[1:])
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        head = "<tr><th></th><th>yours</th><th>ours</th><th>likely cause and correction</th></tr>"
+        mark = "good" if self.same else "bad"
+        body = f'<h1>{escape(view.title)}</h1><p class="{mark}">{escape(view.verdict[0])}</p>{facts}{notes}'
+        body += f"<table>{head}{rows}</table>"
+        return write_text(path, page(view.title, body, PAGE_STYLE))
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "robot": self.robot,
+            "same": self.same,
+            "symbols": dict(self.symbols),
+            "cause": self.cause,
+            "notes": list(self.notes),
+            "entries": [
+                {
+                    "name": e.name,
+                    "same": e.same,
+                    "given": text(e.given),
+                    "ours": text(e.ours),
+                    "difference": e.difference,
+                    "causes": list(e.causes),
+                    "kind": e.kind,
+                    "correction": e.correction,
+                }
+                for e in self.entries
+            ],
+        }
+
+
+@takes(*CLOSED, *TREE)
+def judge(robot: Robot, equations: str | Path, symbols: Mapping[str, str] | None = None) -> Judgement:
+    """Compare somebody's equations of motion with those of a robot, exactly.
+
+    equations: M, C, g, tau or entries of them, in LaTeX, SymPy, MATLAB, Maple or plain text; a text or a file.
+    symbols: what they call things -> what the robot calls them, such as {"m_1": "ml1"} (default: found by stem).
+
+    >>> import armdyn
+    >>> armdyn.judge(armdyn.load("cartesian2"), r"g_1 = (m_{l1} + m_{l2}) g").wrong[0].causes[0]
+    'missing: g*mm2, the mass of the rotor of joint 2'
+    """
+    statements = read(_source(equations), _vocabulary(robot, symbols))
+    ours = derive(robot)
+    given = _entries(statements, ours, _vocabulary(robot, symbols))
+    if not given:
+        seen = ", ".join(dict.fromkeys(statement.name or statement.text[:20] for statement in statements)) or "nothing"
+        raise ReadError(
+            f"no entry of M, C, g or tau among {seen}",
+            where="equations",
+            expected="equations such as M_{11} = ..., C = [...], g_2 = ..., tau_1 = ...",
+        )
+    right = {name: _collected(_ours(ours, name)) for name in given}
+    parameters = list(ours.tree.parameters)
+    names = naming.renaming([(given[name], right[name]) for name in given], parameters)
+    given = {name: naming.applied(value, names) for name, value in given.items()}
+    _must_be_known(given, parameters, names)
+    return _judged(robot, ours, given, right, names)
+
+
+def _vocabulary(robot: Robot, symbols: Mapping[str, str] | None) -> Vocabulary:
+    sliding = [place + 1 for place, joint in enumerate(robot.joints) if joint.kind == "prismatic"]
+    return Vocabulary(robot.symbolic.parameters, robot.n, sliding, symbols)
+
+
+def _source(equations: str | Path) -> str:
+    """The text itself, or what is in the file of that name."""
+    if isinstance(equations, Path) or ("\n" not in equations and "=" not in equations and len(equations) < 300):
+        path = Path(equations)
+        if path.is_file() or isinstance(equations, Path) or path.suffix:
+            with reading(path, "a text of equations"):
+                regular_size(path, MOST_LETTERS)
+                return path.read_text(encoding="utf-8")
+    return str(equations)
+
+
+# What was given -------------------------------------------------------------------------------------------------------
+
+
+def _entries(statements: Sequence[Statement], ours: Equations, vocabulary: Vocabulary) -> dict[str, Node]:
+    """Name of an entry -> expression, with definitions such as h = ... put in."""
+    found: dict[str, Node] = {}
+    definitions: dict[Node, Node] = {}
+    for statement in statements:
+        places = list(_places(statement, ours.robot.n))
+        for name, value in places:
+            lone = value.op == "symbol" and not value.online and value.value not in vocabulary.names.values()
+            if lone and name in found and value not in definitions:
+                definitions[value] = found[name]  # c_112 = -m a l s = h
+            else:
+                found[name] = value
+        if not places and statement.name and isinstance(statement.value, Node):
+            definitions[vocabulary.symbol(_letters(statement.name))] = statement.value
+    for key in [key for key in definitions if key.op != "symbol"]:
+        del definitions[key]
+    for _ in range(len(definitions)):
+        found = {name: substitute(value, definitions) for name, value in found.items()}
+    return found
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[{}\\\s]", "", name).replace("ell", "l")
+
+
+def _places(statement: Statement, n: int) -> Iterator[tuple[str, Node]]:
+    """The entries that a statement gives: M_12, or all of a matrix."""
+    name = plain_name(re.sub(r"\((?:[^()]*)\)\s*$", "", statement.name))
+    match = re.fullmatch(r"([A-Za-z]+?)_?(\d+)?(?:,(\d+))?", name)
+    value = statement.value
+    if not name and isinstance(value, Node):
+        yield from _residual(value, n)
+    if match is None:
+        return
+    letter, indices = match[1], [match[2], match[3]] if match[3] else list(match[2] or "")
+    if match[2] and isinstance(value, Node):
+        kind = LETTERS.get((len(indices), letter))
+        if kind and all(1 <= int(k) <= n for k in indices):
+            yield f"{kind}{''.join(indices)}", value
+    elif not match[2] and not isinstance(value, Node):
+        rows = value if len(value) > 1 or n == 1 else tuple(zip(*value, strict=True))
+        columns = len(rows[0])
+        kind = LETTERS.get((2 if (columns == n and n > 1) or letter in ("M", "B", "C", "D", "A", "H") else 1, letter))
+        if kind is None or len(rows) != n:
+            return
+        for i, row in enumerate(rows):
+            for j, x in enumerate(row):
+                yield (f"{kind}{i + 1}{j + 1}" if kind in (MASS, CORIOLIS) else f"{kind}{i + 1}"), x
+
+
+def _residual(value: Node, n: int) -> Iterator[tuple[str, Node]]:
+    """... + T_2: an expression that vanishes, with the torque in it."""
+    for node in ordered(value):
+        match = re.fullmatch(r"(?:T|F|tau)(\d)", str(node.value)) if node.op == "symbol" else None
+        if match and 1 <= int(match[1]) <= n:
+            yield f"tau{match[1]}", node - value
+
+
+def _ours(ours: Equations, name: str) -> Node:
+    match = re.fullmatch(r"([A-Za-z]+?)(\d+)", name)
+    assert match is not None
+    kind, indices = match[1], [int(k) - 1 for k in match[2]]
+    if kind == VELOCITY:
+        C = ours.raw["C"]
+        rates = [symbol(f"qd{j + 1}") for j in range(ours.robot.n)]
+        return sum((x * rate for x, rate in zip(C[indices[0]], rates, strict=True)), constant(0))
+    found: Any = ours.raw[kind]
+    for k in indices:
+        found = found[k]
+    return found  # type: ignore[no-any-return]
+
+
+def _collected(node: Node) -> Node:
+    try:
+        return closed_form(node)  # type: ignore[no-any-return]
+    except NotApplicable:
+        return node
+
+
+def _must_be_known(given: Mapping[str, Node], parameters: Sequence[str], names: Mapping[str, str]) -> None:
+    rest = naming.unknown_symbols(given.values(), parameters)
+    if rest and len(rest) > 3:
+        raise ArmdynError(
+            f"the robot has no {', '.join(rest)}",
+            where="equations",
+            expected=f"its parameters: {', '.join(parameters)}",
+            advice="Name them: symbols={'m_1': 'ml1'}, on the command line --symbols m_1=ml1.",
+        )
+
+
+# The verdict ----------------------------------------------------------------------------------------------------------
+
+
+def _judged(
+    robot: Robot, ours: Equations, given: Mapping[str, Node], right: Mapping[str, Node], names: Mapping[str, str]
+) -> Judgement:
+    notes: list[str] = []
+    same = {name: _identical(given[name], right[name]) for name in given}
+    n = ours.robot.n
+    rows = [f"C{i + 1}{j + 1}" for i in range(n) for j in range(n)]
+    if any(name in same and not same[name] for name in rows) and all(name in same for name in rows):
+        rates = [symbol(f"qd{j + 1}") for j in range(n)]
+        for i in range(n):
+            row = [f"C{i + 1}{j + 1}" for j in range(n)]
+            theirs, own = (
+                sum((x[name] * rate for name, rate in zip(row, rates, strict=True)), constant(0))
+                for x in (given, right)
+            )
+            if not all(same[name] for name in row) and _identical(theirs, own):
+                same |= dict.fromkeys(row, True)
+                notes.append(
+                    f"Row {i + 1} of C gives the right torques C qd, but is not the one of Christoffel symbols: "
+                    "Mdot - 2 C is not skew-symmetric."
+                )
+    wrong = [name for name in given if not same[name]]
+    cause = explained_by_model(ours, {name: (given[name], right[name]) for name in given}, wrong) if wrong else None
+    if cause is not None and cause.convention:
+        same |= dict.fromkeys(wrong, True)
+        notes.append(cause.words)
+        wrong = []
+    entries = []
+    for name in given:
+        if same[name]:
+            entries.append(Entry(name, True, given[name], right[name]))
+        else:
+            entries.append(_explained(ours, name, given[name], right[name], cause.words if cause else ""))
+    return Judgement(
+        robot.name, tuple(entries), dict(names), tuple(notes), "" if cause is None or cause.convention else cause.words
+    )
+
+
+def _identical(a: Node, b: Node) -> bool:
+    try:
+        return identical(a, b)
+    except NotApplicable:
+        values = [
+            {str(x.value): 0.31 + 0.17 * k + 0.05 * s for k, x in enumerate(ordered((a, b))) if x.op == "symbol"}
+            for s in (1, 2, 3)
+        ]
+        pairs = [evaluate((a, b), point) for point in values]
+        return all(abs(x - y) <= 1e-12 * (1 + abs(x)) for x, y in pairs)
+
+
+def _explained(ours: Equations, name: str, given: Node, right: Node, model: str) -> Entry:
+    parameters = [symbol(each, kind="parameter") for each in ours.tree.parameters]
+    edits: list[Edit] = smallest_edits(given, right, parameters, ours.robot.n)
+    causes = [*([model] if model else []), *(edit.words for edit in edits)]
+    kind = "model" if model else edits[0].kind if edits else ""
+    correction = short_form(edits[0].result) if edits else short_form(right)
+    left = missing_term(ours, right, given)
+    single = edits and " and " not in edits[0].kind
+    if left is not None and ((left.terms <= 2 and not single) or not edits):
+        causes.insert(1 if model else 0, left.words)
+        kind = kind if model else left.kind
+    elif left is not None:
+        causes.append(left.words)
+    return Entry(name, False, given, right, tuple(causes), kind, f"{name} = {correction}")

@@ -1,0 +1,1 @@
+"""Derivations step by step, in the notation of their texts."""

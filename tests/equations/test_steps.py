@@ -1,0 +1,113 @@
+"""Derivations step by step: what they contain, that they can fail, and how they look."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.equations.sheets import markup
+from armdyn.equations.sheets.steps import DERIVATIONS, SUFFIXES, Steps, written
+from armdyn.errors import ArmdynError, FeatureError
+from armdyn.graph import Node, evaluate, text
+
+FULL = bool(os.environ.get("ARMDYN_FULL"))
+PAIRS = [(formulation, name) for formulation, texts in DERIVATIONS.items() for name in texts]
+
+
+def torques(steps: Steps) -> list[Node]:
+    """The last lines: tau of each joint."""
+    return [line.value for line in steps.lines if line.section == "Torques" and re.match(r"\\(tau|Gamma)_", line.name)]
+
+
+def test_jacobians_of_the_planar_arm_as_siciliano_prints_them() -> None:
+    steps = armdyn.derive(armdyn.load("planar2r"), "gim_christoffel").steps()
+    J = steps.line("J_P^(l2)").value
+    assert [text(x) for row in J for x in row] == [
+        "-a1*s1 - l2*s12", "-l2*s12", "a1*c1 + l2*c12", "l2*c12", "0", "0"
+    ]  # fmt: skip
+    assert [text(x) for x in steps.line("J_O^(m2)").value[2]] == ["1", "kr2"]
+    assert all(check.holds for check in steps.checks) and len(steps.checks) >= 5
+
+
+def agrees(model: armdyn.Robot, formulation: str, name: str, seed: int = 5) -> bool:
+    """Whether the last lines of a sheet give the torques of the compiled robot."""
+    steps = armdyn.derive(model, formulation).steps(name)
+    q, qd, qdd = state = np.random.default_rng(seed).uniform(-2, 2, (3, model.n))
+    values: dict[str, Any] = {key: float(x) for key, x in model.parameters.items()}
+    for rate, x in zip(("q", "qd", "qdd"), state, strict=True):
+        values |= {f"{rate}{i + 1}": float(x[i]) for i in range(model.n)}
+    found = [float(evaluate(x, values)) for x in torques(steps)]
+    return bool(np.allclose(found, armdyn.compile(model).inverse_dynamics(q, qd, qdd), rtol=1e-9, atol=1e-9))
+
+
+@pytest.mark.parametrize(("formulation", "name"), PAIRS)
+@pytest.mark.parametrize("robot", ["planar2r", "three_link", "cartesian2"])
+def test_torques_equal_those_of_the_compiled_robot(formulation: str, name: str, robot: str) -> None:
+    """The last line of every sheet against machine code by another formulation."""
+    assert agrees(armdyn.load(robot), formulation, name)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_serial_arms(seed: int) -> None:
+    """Mixed joints, skew axes, tilted bases, fixed bodies; one sheet each by default, all of them with ARMDYN_FULL."""
+    kind: Any = ("standard", "modified", "free")[seed % 3]
+    model = armdyn.random_robot(seed, 1 + seed % 3, convention=kind, fixed=0.3 * (seed % 2), any_gravity=seed % 4 == 0)
+    for formulation, name in PAIRS if FULL else [PAIRS[seed % len(PAIRS)]]:
+        assert agrees(model, formulation, name, seed), (formulation, name)
+
+
+def test_a_wrong_line_does_not_pass_the_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule with an error in it is noticed by the proof against another formulation."""
+    from armdyn.equations.sheets import arm
+
+    right = arm.Arm.angular
+    monkeypatch.setattr(
+        arm.Arm,
+        "angular",
+        lambda self, link: [
+            [-x if isinstance(x, int) and k == 1 else x for k, x in enumerate(row)] for row in right(self, link)
+        ],
+    )
+    with pytest.raises(ArmdynError, match="does not agree"):
+        armdyn.derive(armdyn.load("planar2r"), "gim_christoffel").steps()
+
+
+def test_a_changed_line_changes_what_follows() -> None:
+    equations = armdyn.derive(armdyn.load("planar2r"), "gim_christoffel")
+    plain = written(equations)
+    place = next(k for k, line in enumerate(plain.lines) if line.name.startswith(r"\boldsymbol{B}"))
+    doubled = written(equations, changes={place: lambda line: tuple(tuple(2 * x for x in row) for row in line.value)})
+    assert text(doubled.lines[-1].value) != text(plain.lines[-1].value)
+
+
+def test_serial_arms_only() -> None:
+    with pytest.raises(FeatureError, match="loops"):
+        armdyn.derive(armdyn.load("parallelogram"), "gim_christoffel").steps()
+
+
+def test_formats_and_files(tmp_path: Any) -> None:
+    steps = armdyn.derive(armdyn.load("planar2r"), "gim_christoffel").steps()
+    for suffix in SUFFIXES:
+        assert steps.save(tmp_path / f"steps{suffix}").stat().st_size > 1000
+    assert len(json.loads((tmp_path / "steps.json").read_text())["lines"]) == len(steps.lines)
+    page = (tmp_path / "steps.html").read_text()
+    assert page.count("<math>") > 40 and "<script" not in page and r"\boldsymbol" not in page
+    assert json.loads((tmp_path / "steps.ipynb").read_text())["nbformat"] == 4
+
+
+@pytest.mark.parametrize(
+    ("latex", "plain"),
+    [
+        (r"\frac{\partial b_{11}}{\partial q_2}", "∂b11/∂q2"),
+        (r"\sum_k c_{ijk} \dot{q}_k", "∑_(k) c_ijk q̇k"),
+        (r"\boldsymbol{J}_{P}^{(\ell_{1})}", "J_P^(ℓ1)"),
+    ],
+)
+def test_formulas_as_text(latex: str, plain: str) -> None:
+    assert markup.text(latex) == plain
