@@ -197,11 +197,11 @@ def sweep(
     moving = w.variable(w.least(w.largest(start, K_low[0]), K_high[0]))
     x[0] = moving.now
     with w.loop(cells) as i:
-        at, first = moving.now, i * count
+        here, first = moving.now, i * count
         over = w.variable(NONE, VECTOR)
         with w.loop(count, step=LANES) as k:
-            over.set(w.least(over.now, above.vector(first + k) - slopes.vector(first + k) * at))
-        reached = at + step[i] * w.reduced("fmin", over.now)
+            over.set(w.least(over.now, above.vector(first + k) - slopes.vector(first + k) * here))
+        reached = here + step[i] * w.reduced("fmin", over.now)
         moving.set(w.largest(w.least(reached, K_high[i + 1]), K_low[i + 1]))
         x[i + 1] = moving.now
     w.give(-1)

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.polynomial import polynomial as poly
 
 from armdyn.errors import ShapeError
-from armdyn.kernels import jit
-from armdyn.kernels.procedure import with_slack
-from armdyn.trajectory.evaluation import ORDERS, derivatives_of
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
+
+SLACK = 8
+"""Doubles behind arrays that machine code reads in vectors."""
+MANY = 64
+"""Times from which on machine code evaluates them."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +37,7 @@ class PiecewisePolynomial(Trajectory):
     def __post_init__(self) -> None:
         for name in ("knots", "coefficients"):
             given = np.asarray(getattr(self, name), dtype=float)
-            own = with_slack(given.shape)
+            own = np.zeros(given.size + SLACK)[: given.size].reshape(given.shape)
             own[...] = given
             own.setflags(write=False)
             object.__setattr__(self, name, own)
@@ -62,13 +64,22 @@ class PiecewisePolynomial(Trajectory):
     def derivatives(self, t: Array, highest: int = 2) -> tuple[Array, ...]:
         times = np.asarray(t, dtype=float)
         within = bool(times.size) and times.min() >= 0 and times.max() <= self.duration  # not so if there is a NaN
-        if not within or highest >= ORDERS or not jit.available():
-            return super().derivatives(times, highest)
-        return tuple(derivatives_of(self.knots, self.coefficients, times, highest + 1))
+        found = self._compiled(times, highest) if within else None
+        return super().derivatives(times, highest) if found is None else tuple(found)
+
+    def _compiled(self, t: Array, order: int) -> list[Array] | None:
+        """Derivatives up to that order by machine code; None for few times, which are not worth loading LLVM."""
+        if t.size < MANY or order > 3 or np.iscomplexobj(t):
+            return None
+        from armdyn.kernels import jit
+        from armdyn.trajectory.evaluation import derivatives_of
+
+        return derivatives_of(self.knots, self.coefficients, t, order + 1) if jit.available() else None
 
     def inside(self, t: Array, order: int) -> Array:
-        if order < ORDERS and not np.iscomplexobj(t) and jit.available():
-            return derivatives_of(self.knots, self.coefficients, t, order + 1)[order]
+        found = self._compiled(t, order)
+        if found is not None:
+            return found[order]
         last = len(self.coefficients) - 1
         piece = np.clip(np.searchsorted(self.knots, t.real, side="right") - 1, 0, last)
         x = (t - self.knots[piece])[..., None]
