@@ -118,12 +118,17 @@ class Grams(NamedTuple):
 
 
 class TorqueFit(NamedTuple):
-    """x: (p,) parameters; errors: (n,) residual over the torque, rms, NaN where nothing is known; evidence: nats."""
+    """The parameters of largest posterior probability.
+
+    x: (p,) parameters; errors: (n,) residual over the torque, rms, NaN where nothing is known
+    evidence: nats, of which friction that would drive its joint takes `signs`; sigma: (n,) noise
+    """
 
     x: Array
     errors: Array
     evidence: float
     sigma: Array
+    signs: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +302,7 @@ class LogCase:
         signs = float(np.maximum(log_ndtr(x[friction] / deviation), -s.cap).sum())
         cost = barrier.value(x) - barrier.value(start) + float(prior @ x**2) / 2
         errors = np.where(known, np.sqrt(left) / np.sqrt(np.maximum(square, 1e-300)), np.nan)
-        return TorqueFit(x, errors, -noise - cost - spread / 2 + signs, sigma)
+        return TorqueFit(x, errors, -noise - cost - spread / 2 + signs, sigma, signs)
 
     @property
     def misfit(self) -> float:
@@ -308,8 +313,8 @@ class LogCase:
 
     @property
     def settled(self) -> bool:
-        """Whether the torques are explained to within the finest noise: nothing is left to ask."""
-        return self.worst < 1.5 * SETTINGS.finest
+        """Whether the torques are explained to within the finest noise, by friction that brakes: nothing is to ask."""
+        return self.worst < 1.5 * SETTINGS.finest and self.fit.signs > -SETTINGS.named
 
     @property
     def worst(self) -> float:
