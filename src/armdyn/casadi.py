@@ -34,7 +34,7 @@ _immortal: list[object] = []
 
 
 @takes(*CLOSED, "elastic", *TREE)
-def wrap(dynamics: Dynamics) -> Functions:
+def wrap(dynamics: Dynamics) -> CasadiFunctions:
     """The functions of a robot's dynamics for CasADi.
 
     dynamics: made by `armdyn.compile`.
@@ -49,10 +49,10 @@ def wrap(dynamics: Dynamics) -> Functions:
     Raises MissingExtra without CasADi, FeatureError for free and ball joints.
     """
     installed("casadi", "CasADi")
-    return Functions(dynamics)
+    return CasadiFunctions(dynamics)
 
 
-class Functions(differentials.Functions):
+class CasadiFunctions(differentials.Functions):
     """Functions of CasADi, named as those of `Dynamics`; each is compiled at its first use."""
 
     framework = "CasADi"
@@ -153,4 +153,4 @@ def _folder() -> Path:
     return folder
 
 
-__all__ = ["Functions", "wrap"]
+__all__ = ["CasadiFunctions", "wrap"]

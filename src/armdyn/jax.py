@@ -34,7 +34,7 @@ _registered: set[str] = set()
 
 
 @takes(*CLOSED, "elastic", *TREE)
-def wrap(dynamics: Dynamics) -> Functions:
+def wrap(dynamics: Dynamics) -> JaxFunctions:
     """The functions of a robot's dynamics for JAX.
 
     dynamics: made by `armdyn.compile`.
@@ -49,10 +49,10 @@ def wrap(dynamics: Dynamics) -> Functions:
     Raises MissingExtra without JAX, FeatureError for free and ball joints, ArmdynError in single precision.
     """
     _require_double_precision()
-    return Functions(dynamics)
+    return JaxFunctions(dynamics)
 
 
-class Functions(ArrayFunctions):
+class JaxFunctions(ArrayFunctions):
     """Functions of JAX arrays, named as those of `Dynamics`; each is compiled at its first use."""
 
     framework = "JAX"
@@ -337,4 +337,4 @@ def _require_double_precision() -> None:
         )
 
 
-__all__ = ["Functions", "wrap"]
+__all__ = ["JaxFunctions", "wrap"]

@@ -27,7 +27,7 @@ _known: dict[str, Differential] = {}
 """By label: operators of PyTorch take texts, not objects."""
 
 
-class Entry(NamedTuple):
+class FunctionSpec(NamedTuple):
     """What a call needs to know of a function, in plain words that PyTorch's compiler understands."""
 
     label: str
@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 
 
 @takes(*CLOSED, "elastic", *TREE)
-def wrap(dynamics: Dynamics) -> Functions:
+def wrap(dynamics: Dynamics) -> TorchFunctions:
     """The functions of a robot's dynamics for PyTorch.
 
     dynamics: made by `armdyn.compile`.
@@ -53,10 +53,10 @@ def wrap(dynamics: Dynamics) -> Functions:
     Raises MissingExtra without PyTorch, FeatureError for free and ball joints.
     """
     _torch()
-    return Functions(dynamics)
+    return TorchFunctions(dynamics)
 
 
-class Functions(ArrayFunctions):
+class TorchFunctions(ArrayFunctions):
     """Functions of tensors, named as those of `Dynamics`; each is compiled at its first use."""
 
     framework = "PyTorch"
@@ -64,7 +64,7 @@ class Functions(ArrayFunctions):
     def _evaluation(self, differential: Differential, where: str) -> Callable[..., Any]:
         label = differential.value.label
         _known.setdefault(label, differential)
-        entry = Entry(label, differential.inputs, differential.sizes, differential.shapes)
+        entry = FunctionSpec(label, differential.inputs, differential.sizes, differential.shapes)
         torch, operators = _torch(), _operators()
 
         def evaluated(*arguments: Any) -> Any:
@@ -73,7 +73,7 @@ class Functions(ArrayFunctions):
         return evaluated
 
 
-def _called(torch: Any, operators: Any, entry: Entry, arguments: Sequence[Any], where: str) -> Any:
+def _called(torch: Any, operators: Any, entry: FunctionSpec, arguments: Sequence[Any], where: str) -> Any:
     tensors = [each if isinstance(each, torch.Tensor) else torch.as_tensor(each) for each in arguments]
     for tensor in tensors:
         if tensor.device.type != "cpu":
@@ -208,7 +208,7 @@ def _operators() -> SimpleNamespace:
         def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
             x = ctx.saved_tensors
             wrt = tuple(k for k, t in enumerate(tangents) if t is not None)
-            return Push.apply(ctx.label, wrt, *x, *(tangents[k] for k in wrt))
+            return ForwardMode.apply(ctx.label, wrt, *x, *(tangents[k] for k in wrt))
 
         @staticmethod
         def vmap(info: Any, dims: Any, label: str, *x: Any) -> Any:
@@ -232,7 +232,7 @@ def _operators() -> SimpleNamespace:
             by_x: list[Any] = [None] * len(x)
             if any(ctx.needs_input_grad[2:-1]):
                 by_x = [summed(*pair) for pair in zip(Bend.apply(ctx.label, ctx.wrt, *x, w, *u), x, strict=True)]
-            by_w = summed(Push.apply(ctx.label, ctx.wrt, *x, *u), w) if ctx.needs_input_grad[-1] else None
+            by_w = summed(ForwardMode.apply(ctx.label, ctx.wrt, *x, *u), w) if ctx.needs_input_grad[-1] else None
             return None, None, *by_x, by_w
 
         @staticmethod
@@ -252,7 +252,7 @@ def _operators() -> SimpleNamespace:
         def vmap(info: Any, dims: Any, label: str, wrt: tuple[int, ...], *arguments: Any) -> Any:
             return Pull.apply(label, wrt, *moved(dims[2:], arguments)), (0,) * len(wrt)
 
-    class Push(Function):  # type: ignore[misc, valid-type]  # PyTorch may be missing
+    class ForwardMode(Function):  # type: ignore[misc, valid-type]  # PyTorch may be missing
         @staticmethod
         def forward(label: str, wrt: tuple[int, ...], *arguments: Any) -> Any:
             count = len(arguments) - len(wrt)
@@ -277,7 +277,7 @@ def _operators() -> SimpleNamespace:
             total: Any = 0.0
             along = [(k, u) for k, u in zip(ctx.wrt, tangents[count:], strict=True) if u is not None]
             if along:
-                total = Push.apply(ctx.label, tuple(k for k, _ in along), *x, *(u for _, u in along))
+                total = ForwardMode.apply(ctx.label, tuple(k for k, _ in along), *x, *(u for _, u in along))
             by = tuple(k for k, u in enumerate(tangents[:count]) if u is not None)
             if by:  # the second derivative of each result
                 units = torch.eye(_known[ctx.label].size, dtype=torch.float64)
@@ -288,7 +288,7 @@ def _operators() -> SimpleNamespace:
 
         @staticmethod
         def vmap(info: Any, dims: Any, label: str, wrt: tuple[int, ...], *arguments: Any) -> Any:
-            return Push.apply(label, wrt, *moved(dims[2:], arguments)), 0
+            return ForwardMode.apply(label, wrt, *moved(dims[2:], arguments)), 0
 
     class Bend(Function):  # type: ignore[misc, valid-type]  # PyTorch may be missing
         @staticmethod
@@ -375,4 +375,4 @@ def _torch() -> Any:
     return torch
 
 
-__all__ = ["Functions", "wrap"]
+__all__ = ["TorchFunctions", "wrap"]

@@ -23,7 +23,7 @@ from armdyn.browser.panel_pages import (
 )
 from armdyn.browser.playback import FASTEST, FRAMES, plan, track
 from armdyn.browser.robot_queries import RobotQueries
-from armdyn.browser.saved_state import State, read_address, read_state
+from armdyn.browser.saved_state import SavedState, read_address, read_state
 from armdyn.browser.solids import MOST_TRIANGLES, _merged, poses, quaternion, rotation, solids, surroundings, weights
 from armdyn.errors import ArmdynError
 from armdyn.formats import read
@@ -404,7 +404,7 @@ def test_names_of_a_file_are_escaped(planar: RobotQueries) -> None:
 
 
 def test_states_go_through_text_and_address() -> None:
-    state = State("scara5", (0.1, 0.2, 0.3, 0.4, 0.05), 1.5, False, ((0.0,) * 5,), (("m1", 2.0),))
+    state = SavedState("scara5", (0.1, 0.2, 0.3, 0.4, 0.05), 1.5, False, ((0.0,) * 5,), (("m1", 2.0),))
     assert read_state(state.json()) == read_address(state.address()) == state
     assert all(letter.isalnum() or letter in "-_" for letter in state.address())
     deep = b"[" * 50_000

@@ -17,7 +17,7 @@ import pytest
 import armdyn
 from armdyn.codegen import Model, export
 from armdyn.codegen.export_files import TARGETS
-from armdyn.codegen.functions import PARAMETERS, Function
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction
 from armdyn.codegen.python_source import function_text, module
 from armdyn.codegen.reference_vectors import reference, states
 from armdyn.dynamics.quantities import QUANTITIES
@@ -140,7 +140,7 @@ def test_derive_and_export_write_the_same_expressions(name: str) -> None:
     """One graph as `derive --format python` and as `export --to python` write it."""
     graph = armdyn.derive(armdyn.load(name)).graph
     known = replace(graph, inputs={**graph.inputs, PARAMETERS: graph.parameters})
-    exported = function_text(Function(QUANTITIES["inverse_dynamics"], lambda: known, lambda _: graph.names))
+    exported = function_text(ExportedFunction(QUANTITIES["inverse_dynamics"], lambda: known, lambda _: graph.names))
     derived = assignments(graph.program("python"))
     torques = [derived.pop(f"tau{i + 1}") for i in range(len(graph.outputs["tau"]))]
     assert derived

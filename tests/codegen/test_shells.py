@@ -19,7 +19,7 @@ import pytest
 import armdyn
 from armdyn.algebra.ops import cos, exp, sign, sin, sqrt
 from armdyn.codegen import export
-from armdyn.codegen.wasm_module import Code, module
+from armdyn.codegen.wasm_module import WasmCode, module
 from armdyn.graph import Graph, symbol
 from armdyn.graph.program import straight_line
 from armdyn.graph.structure import ports
@@ -240,7 +240,7 @@ def test_elementary_functions_of_wasm(tmp_path: Path) -> None:
     for name, node in functions.items():
         graph = Graph({"x": (x,)}, {"y": (node,)})
         codes.append(
-            Code(name, straight_line(graph, {}, str), ports(graph.inputs, "input"), ports(graph.outputs, "output"))
+            WasmCode(name, straight_line(graph, {}, str), ports(graph.inputs, "input"), ports(graph.outputs, "output"))
         )
     (tmp_path / "f.wasm").write_bytes(module(codes))
     rng = np.random.default_rng(0)

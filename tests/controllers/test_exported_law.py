@@ -19,7 +19,7 @@ from armdyn.control.observer import MomentumObserver, VelocityObserver
 from armdyn.controllers.controller import Controller
 from armdyn.errors import ArmdynError, NotApplicable, UnknownName
 from armdyn.simulation import Actuation, Experiment, Solver
-from armdyn.simulation.experiment import LawChoice, Reference
+from armdyn.simulation.experiment import LawChoice, ReferenceMotion
 
 COMPILER = shutil.which("gcc") or shutil.which("clang")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler (gcc or clang) on this machine")
@@ -140,7 +140,7 @@ def test_controls_an_independent_plant_as_simulated(name: str, tmp_path: Path) -
 @needs_compiler
 def test_the_motion_of_an_experiment_is_part_of_the_code(tmp_path: Path) -> None:
     robot = armdyn.load("planar2r")
-    experiment = Experiment(law=LawChoice(name="pid"), reference=Reference(motion=[0.5, -0.3], duration=1.5))
+    experiment = Experiment(law=LawChoice(name="pid"), reference=ReferenceMotion(motion=[0.5, -0.3], duration=1.5))
     made = armdyn.export(robot, "c", prefix="arm", law=experiment, period=1e-3)
     made.save(tmp_path)
     assert {function.name for function in made.model.functions} == {"start", "control", "motion"}
@@ -190,7 +190,7 @@ def test_the_self_test_notices_broken_lines(tmp_path: Path) -> None:
     robot = armdyn.load("planar2r")
     experiment = Experiment(
         law=LawChoice(name="computed_torque", gains={"ki": 200.0}),
-        reference=Reference(motion=[0.5, -0.3], duration=0.01),
+        reference=ReferenceMotion(motion=[0.5, -0.3], duration=0.01),
     )
     armdyn.export(robot, "c", prefix="arm", law=experiment, period=1e-3, tunable=("kp", "payload")).save(tmp_path)
     text, noticed = (tmp_path / "arm.c").read_text(), 0

@@ -8,6 +8,7 @@ beside the project, and their tests are skipped without them. ARMDYN_FULL runs a
 from __future__ import annotations
 
 import importlib
+import math
 import os
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from armdyn.doctor.log_checks import check_log
 from armdyn.identification.clock.stamps import rebuilt
 from armdyn.identification.log.log import Log
 from armdyn.robot import Robot
-from support.log_faults import faults
+from support.log_faults import faults, imperfect_clock, league_faults, spiked
 from support.logs import rubbing, simulated
 
 ROOT = Path(__file__).parents[2]
@@ -56,3 +57,30 @@ def test_no_other_cause_is_named(kind: str) -> None:
     arm = rubbing("ur5")
     robot, log, rule = faults(arm, simulated(arm, 7))[kind]
     assert rules(robot, log) == {rule}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_spike_of_a_position_is_named_and_is_no_wrong_clock(seed: int) -> None:
+    """One wrong number in one sample, up to a whole turn; a clock that repeats and loses samples is still rebuilt."""
+    arm = rubbing("ur5")
+    log = simulated(arm, seed)
+    for size in (0.05, 2 * math.pi):
+        bad = rebuilt(spiked(log, seed, size))
+        assert [finding.rule for finding in bad.findings] == ["spikes"] and len(bad) == len(log) - 1
+    assert [finding.rule for finding in rebuilt(imperfect_clock(log, seed)).findings] == ["clock rebuilt"]
+    assert not rebuilt(log).findings
+
+
+@pytest.mark.parametrize("name", ["ur5", *(["ur10", "tx40", "random", "panda", "rx90", "puma560"] if FULL else [])])
+def test_faults_of_the_league_are_named_first(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By default one arm and the faults of places and columns; `benchmarks/identification_faults.py` runs all."""
+    robot, log = recorded(name, monkeypatch)
+    faults = league_faults(robot, log)
+    kinds = list(faults) if FULL else ["as it is", "degrees", "on a wall", "torque of the last reversed"]
+    missed = []
+    for kind in kinds:
+        fault = faults[kind]
+        found = check_log(rebuilt(fault.log), fault.robot)
+        if not fault.named_first([f for f in found if f.severity != "note" or f.rule in fault.rules]):
+            missed.append(kind)
+    assert len(missed) <= (3 if FULL else 0), missed

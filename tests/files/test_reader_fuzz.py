@@ -18,7 +18,7 @@ import pytest
 
 import armdyn
 from armdyn.algebra import Pose
-from armdyn.browser.saved_state import State, read_address, read_state
+from armdyn.browser.saved_state import SavedState, read_address, read_state
 from armdyn.browser.solids import _meshes
 from armdyn.doctor.sides import Side, read_table
 from armdyn.errors import ArmdynError
@@ -101,16 +101,18 @@ def test_mutated_metadata_of_a_bag(tmp_path: Path) -> None:
     from rosbags.typesys import Stores, get_typestore
 
     store = get_typestore(Stores.ROS2_HUMBLE)
-    State = store.types["sensor_msgs/msg/JointState"]
+    JointState = store.types["sensor_msgs/msg/JointState"]
     Header, Time = store.types["std_msgs/msg/Header"], store.types["builtin_interfaces/msg/Time"]
     robot = armdyn.load("planar2r")
     folder = tmp_path / "bag"
     with module.Writer(folder, version=9) as writer:
-        connection = writer.add_connection("/joint_states", State.__msgtype__, typestore=store)
+        connection = writer.add_connection("/joint_states", JointState.__msgtype__, typestore=store)
         for k in range(24):
             row = [np.sin([0.1 * k + i, 0.2 * k + i]) for i in range(3)]
-            message = State(Header(stamp=Time(sec=1 + k, nanosec=0), frame_id=""), [j.name for j in robot.joints], *row)
-            writer.write(connection, 10**9 * (1 + k), store.serialize_cdr(message, State.__msgtype__))
+            message = JointState(
+                Header(stamp=Time(sec=1 + k, nanosec=0), frame_id=""), [j.name for j in robot.joints], *row
+            )
+            writer.write(connection, 10**9 * (1 + k), store.serialize_cdr(message, JointState.__msgtype__))
     metadata = folder / "metadata.yaml"
     original = metadata.read_bytes()
 
@@ -155,7 +157,7 @@ def test_mutated_marks_of_sweeps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("letters", [False, True], ids=["as text", "as an address"])
 def test_mutated_states_of_the_studio(letters: bool) -> None:
-    state = State("scara5", (0.1, 0.2, 0.3, 0.4, 0.05), 1.5, False, ((0.0,) * 5,), (("m1", 2.0),))
+    state = SavedState("scara5", (0.1, 0.2, 0.3, 0.4, 0.05), 1.5, False, ((0.0,) * 5,), (("m1", 2.0),))
     original = (state.address() if letters else state.json()).encode()
 
     def outcome(i: int) -> str:

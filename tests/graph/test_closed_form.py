@@ -193,3 +193,9 @@ def test_a_product_under_a_bar_is_bracketed_in_plain_text() -> None:
     a, b = symbols("a b")
     assert text(a / 2 / b) == text(a / (2 * b)) == "a/(2*b)"
     assert text(a / b / b) == "a/(b*b)"
+
+
+def test_an_output_may_be_the_argument_of_another() -> None:
+    """The normal form of x beside sign(x): x is a symbol of the ring although a function uses it."""
+    x = symbol("x")
+    assert not identical(x.sign(), x) and identical((x.sign(), x), (x.sign(), x))

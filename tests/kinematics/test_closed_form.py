@@ -209,3 +209,15 @@ def test_closed_chains_by_their_independent_joints() -> None:
     pose = dyn.pose(q)
     found = inverse_kinematics(robot, pose[:3, 3], q + 0.05, rows="x y")
     np.testing.assert_allclose(dyn.pose(found.q)[:2, 3], pose[:2, 3], atol=1e-9)
+
+
+def test_position_alone_by_three_axes() -> None:
+    robot = armdyn.load("three_link")
+    assert closed_form(robot) is None
+    q = np.random.default_rng(0).uniform(-1.5, 1.5, (40, 3))
+    T = kinematics.pose(robot, q)
+    for each, pose in zip(q, T, strict=True):
+        found = all_solutions(robot, pose[:3, 3], q0=each, limits=False)
+        assert np.abs(kinematics.pose(robot, found)[:, :3, 3] - pose[:3, 3]).max() < 1e-12
+        assert turned(found - each).min() < 1e-7
+    assert closed_form(armdyn.load("planar3r"), rotation=False) is None  # any rotation: infinitely many

@@ -16,7 +16,7 @@ from armdyn.errors import ArmdynError, MissingExtra
 from armdyn.report.figures import animation
 from armdyn.report.figures.animation import RATE, write_film
 from armdyn.simulation import Experiment
-from armdyn.simulation.experiment import Reference
+from armdyn.simulation.experiment import ReferenceMotion
 
 
 def pictures(path: Path) -> list[np.ndarray]:
@@ -49,7 +49,7 @@ def test_long_motions_are_shown_faster_and_say_so(tmp_path: Path, monkeypatch: p
 
 def test_runs_and_plans_can_be_filmed(tmp_path: Path) -> None:
     robot = armdyn.load("pendulum")
-    run = armdyn.simulate(robot, Experiment(reference=Reference(motion=[0.5], duration=0.2)))
+    run = armdyn.simulate(robot, Experiment(reference=ReferenceMotion(motion=[0.5], duration=0.2)))
     assert len(pictures(run.animate(tmp_path / "run.gif"))) >= 2
     plan = armdyn.plan(robot, [[0.0], [0.5]])
     assert len(pictures(plan.animate(tmp_path / "plan.gif"))) >= 2

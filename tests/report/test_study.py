@@ -25,7 +25,7 @@ from armdyn.cli import main
 from armdyn.doctor import checkup
 from armdyn.errors import PhysicsError
 from armdyn.kernels import cache
-from armdyn.report.chapters.chapter import Chapter
+from armdyn.report.chapters.chapter import ReportChapter
 from armdyn.report.chapters.contents import CHAPTERS
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.chapters.usual_motion import usual_motion
@@ -253,7 +253,7 @@ def test_a_tree_with_mixed_joints(tmp_path: Path) -> None:
 
 
 def test_a_chapter_that_fails_does_not_stop_the_study(tmp_path: Path) -> None:
-    def failing(subject: Subject) -> Chapter:
+    def failing(subject: Subject) -> ReportChapter:
         raise PhysicsError("the <moon> is missing", where="sky")
 
     chapters = {"Check-up": CHAPTERS["Check-up"], "Moon": failing, "Conventions": CHAPTERS["Conventions"]}

@@ -14,29 +14,29 @@ from armdyn.errors import ArmdynError, UnknownName
 from armdyn.result import Result
 from armdyn.simulation import (
     Actuation,
+    Comparisons,
     Experiment,
     LawChoice,
     Observers,
     Plant,
     Push,
-    Reference,
+    ReferenceMotion,
     Sensors,
     Solver,
     Stops,
-    Study,
 )
 from armdyn.trajectory import point_to_point
 
 FULL = Experiment(
     law=LawChoice(name="robust", gains={"rate": 8.0, "errors": {"mass": 0.05}}),
-    reference=Reference(motion=[0.4, -0.2], start=[0.0, 0.1], duration=0.3),
+    reference=ReferenceMotion(motion=[0.4, -0.2], start=[0.0, 0.1], duration=0.3),
     plant=Plant(payload=2.0, payload_com=(0.0, 0.0, 0.1), pushes=(Push(force=(0.0, 5.0, 0.0), start=0.1, end=0.2),),
                 stops=Stops(time_constant=0.01), parameters={"Fv1": 3.0}),
     actuation=Actuation(torque_limits=[5000.0, 3000.0], control_period=2e-3),
     sensors=Sensors(noise_q=1e-5, delay=2e-3, seed=4),
     observers=Observers(velocity=60.0, contact=30.0, errors={"mass": 0.02}),
     solver=Solver(integrator="rk4", dt=1e-3),
-    study=Study(monte_carlo=3, mass=0.05),
+    study=Comparisons(monte_carlo=3, mass=0.05),
 )  # fmt: skip
 """Something in every section."""
 
@@ -87,7 +87,7 @@ def test_the_same_words_in_python_and_in_a_file(robot: armdyn.Robot, tmp_path: P
     def pushed(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         return np.array([0, 50.0 * (t >= 0.2), 0, 0, 0, 0])  # what the robot exerts
 
-    start = armdyn.simulate(robot, Experiment(reference=Reference(duration=0.01))).q[0]
+    start = armdyn.simulate(robot, Experiment(reference=ReferenceMotion(duration=0.01))).q[0]
     same = armdyn.simulate(
         Plant(robot.with_payload(4.0), wrench=pushed), ComputedTorque(dyn, 90, [12, 14]),
         point_to_point(start, [0.4, -0.2], "quintic", duration=0.5), 0.5, q0=start,
@@ -97,16 +97,20 @@ def test_the_same_words_in_python_and_in_a_file(robot: armdyn.Robot, tmp_path: P
 
 
 def test_curves_of_the_texts() -> None:
-    run = armdyn.simulate(armdyn.load("scara5"), Experiment(reference=Reference(motion="curve40", duration=0.02)))
+    run = armdyn.simulate(armdyn.load("scara5"), Experiment(reference=ReferenceMotion(motion="curve40", duration=0.02)))
     assert run.q[0] == pytest.approx([0.1, -0.8, 1.9, -0.1, 0.284])  # El Baji sec. 5.3
     assert run.desired.q[0, 0] == pytest.approx(0.1)
-    swing = armdyn.simulate(armdyn.load("three_link"), Experiment(reference=Reference(motion="swing", duration=0.02)))
+    swing = armdyn.simulate(
+        armdyn.load("three_link"), Experiment(reference=ReferenceMotion(motion="swing", duration=0.02))
+    )
     assert swing.q[0] == pytest.approx([0.0, 0.0, 0.0])  # Truc (73)
 
 
 @pytest.mark.parametrize("name", [name for name in LAWS if name not in ("elastic_pd", "torques", "admittance")])
 def test_every_law_runs_with_its_defaults(name: str) -> None:
-    reference = Reference(motion=None if name == "none" else [0.5, -0.7, 1.2], start=[0.3, -0.9, 1.1], duration=0.1)
+    reference = ReferenceMotion(
+        motion=None if name == "none" else [0.5, -0.7, 1.2], start=[0.3, -0.9, 1.1], duration=0.1
+    )
     experiment = Experiment(law=LawChoice(name=name), reference=reference, solver=Solver(dt=2e-3))
     assert armdyn.simulate(armdyn.load("three_link"), experiment).ok
 
@@ -176,7 +180,9 @@ def test_an_experiment_holds_all_arguments(robot: armdyn.Robot) -> None:
 
 
 def test_the_run_judges_and_records_itself(robot: armdyn.Robot) -> None:
-    good = armdyn.simulate(robot, Experiment(reference=Reference(duration=0.1), study=Study(imperfect=True)))
+    good = armdyn.simulate(
+        robot, Experiment(reference=ReferenceMotion(duration=0.1), study=Comparisons(imperfect=True))
+    )
     assert isinstance(good, Result) and good.fine and "Simulation completed." in str(good)
     record = good.record()
     assert record["joints"]["elbow"]["peak_torque"] == pytest.approx(np.abs(good.tau[:, 1]).max())

@@ -213,11 +213,11 @@ def test_radau_keeps_its_tolerance(damping: float) -> None:
 def test_slopes_of_the_closed_loop_are_those_of_differences() -> None:
     """The Jacobian that radau gets: plant, stops that push, law."""
     from armdyn.simulation.adaptive_step import _Adaptive
-    from armdyn.simulation.problem import Problem
+    from armdyn.simulation.problem import SimulationProblem
 
-    caught: list[Problem] = []
+    caught: list[SimulationProblem] = []
 
-    def catch(problem: Problem) -> None:
+    def catch(problem: SimulationProblem) -> None:
         caught.append(problem)
         raise InterruptedError
 

@@ -140,9 +140,7 @@ def league_faults(robot: Robot, log: Log) -> dict[str, Fault]:
         "torque of the last reversed": torques(scaled(log.tau, last, -1), signs, last),
         "all torques reversed": torques(-log.tau, ("sign of torque",)),
         "torque 2 x 1.5": torques(scaled(log.tau, second, 1.5), ("gain of one joint",), second),
-        "torque of the last but one x 0.5": torques(
-            scaled(log.tau, before_last, 0.5), ("gain of one joint",), before_last
-        ),
+        "torque 3 x 0.6": torques(scaled(log.tau, 2, 0.6), ("gain of one joint",), 2),
         "all torques x 1.5": torques(1.5 * log.tau, ("weight share", "unit of effort")),
         "torques 15 ms early": Fault(robot, late(0.015), ("delay",)),
         "torques 40 ms early": Fault(robot, late(0.04), ("delay",)),

@@ -90,7 +90,7 @@ class Ellipsoid:
         return np.asarray((d * self.centre).sum(axis=-1) + np.sqrt((scaled**2).sum(axis=-1)))
 
     def level(self, x: Any) -> Array:
-        """(...) norm of the u that makes x (..., m): 1 on the surface, less inside, infinite off a flat set."""
+        """Norm (...) of the u that is mapped to x (..., m): 1 on the surface, less inside, infinite off a flat set."""
         parts = times(transposed(self.axes), np.asarray(x, dtype=float) - self.centre)
         with np.errstate(divide="ignore", invalid="ignore"):
             u = np.where(parts == 0, 0.0, parts / self.lengths)

@@ -90,7 +90,7 @@ def error_bound(
     say = progress or quiet
     say("largest errors", 0.0)
     parts = by_rates(errors, inputs)
-    rates, search = _Rates(parts, inputs, box), _Search(errors, inputs, box)
+    rates, search = _RateErrors(parts, inputs, box), _BoundSearch(errors, inputs, box)
     search.climb(rates, _random_starts(search.error, box))
     degrees, rest = polynomial_degrees(errors, inputs, box, search.found)
     grid = fine_enough(box, degrees, factor)
@@ -140,7 +140,7 @@ def _peak(parts: Coefficients, box: MotionBox) -> list[Node]:
     return total
 
 
-class _Rates:
+class _RateErrors:
     """The errors of all joints as functions of the rates, at any positions."""
 
     def __init__(self, parts: Coefficients, inputs: Inputs, box: MotionBox) -> None:
@@ -280,7 +280,7 @@ def _axis(box: MotionBox, j: int, count: int) -> Array:
     return np.asarray(middle + 2 * np.arcsin(np.sin(half / 2) * np.sin(u / 2)))
 
 
-def _largest(grid: Grid, kernel: Kernel, rates: _Rates, say: Progress) -> tuple[Array, Array]:
+def _largest(grid: Grid, kernel: Kernel, rates: _RateErrors, say: Progress) -> tuple[Array, Array]:
     """((n,) largest values on the grid, (n, n) where): by [PR-5] at the points where [PR-2] is larger than that."""
     highest, where = np.full(rates.n, -np.inf), np.zeros((rates.n, rates.n))
     for share, q in grid.blocks():
@@ -337,7 +337,7 @@ def _rounded(node: Node, sizes: list[float], errors: list[float], inputs: Mappin
 # The largest errors that are found -----------------------------------------------------------------------------------
 
 
-class _Search:
+class _BoundSearch:
     """The largest errors so far, and their motions."""
 
     def __init__(self, errors: Sequence[Node], inputs: Inputs, box: MotionBox) -> None:
@@ -345,7 +345,7 @@ class _Search:
         self.found = np.zeros(n)
         self.worst = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
 
-    def climb(self, rates: _Rates, starts: Array) -> None:
+    def climb(self, rates: _RateErrors, starts: Array) -> None:
         """Look for larger errors from starts (n, ..., n), those of each joint."""
         for i, positions in enumerate(starts):
             for q in positions:
@@ -372,7 +372,7 @@ def _random_starts(error: Kernel, box: MotionBox) -> Array:
     return np.asarray(np.take_along_axis(best, order[:, :, None], axis=1))
 
 
-def _climbed(rates: _Rates, i: int, q: Array, box: MotionBox) -> Array:
+def _climbed(rates: _RateErrors, i: int, q: Array, box: MotionBox) -> Array:
     """A position near q where joint i has a larger error, rates at their worst."""
     rng, span, best = np.random.default_rng(0), box.upper - box.lower, q
     for reach in 0.2 * 0.8 ** np.arange(STEPS):
@@ -382,7 +382,7 @@ def _climbed(rates: _Rates, i: int, q: Array, box: MotionBox) -> Array:
     return best
 
 
-def _worst(rates: _Rates, i: int, q: Array, box: MotionBox) -> tuple[Array, Array, Array]:
+def _worst(rates: _RateErrors, i: int, q: Array, box: MotionBox) -> tuple[Array, Array, Array]:
     """q, qd, qdd: the worst rates of joint i at a position."""
     A, F, c = rates(i, q)
     x, sign = worst_corner(F, float(c))

@@ -169,7 +169,7 @@ def isotropic_acceleration(
 
 
 @dataclass(frozen=True)
-class Quantity:
+class MappedQuantity:
     """A quantity of a map. values: (dyn, q, options) -> (k,) or (k, n). options: which of the map's it takes."""
 
     title: str
@@ -182,17 +182,17 @@ class Quantity:
 
 LIMITS = ("tau_max", "tau_min")
 QUANTITIES = {
-    "payload": Quantity("largest payload held at rest", "kg", payload_capability, (*LIMITS, "com", "frame")),
-    "gravity": Quantity("gravity torque", "", lambda dyn, q: dyn.gravity(q), by_joint=("N m", "N")),
-    "inertia": Quantity("inertia seen by the joint", "", joint_inertia, by_joint=("kg m²", "kg")),
-    "acceleration": Quantity(
+    "payload": MappedQuantity("largest payload held at rest", "kg", payload_capability, (*LIMITS, "com", "frame")),
+    "gravity": MappedQuantity("gravity torque", "", lambda dyn, q: dyn.gravity(q), by_joint=("N m", "N")),
+    "inertia": MappedQuantity("inertia seen by the joint", "", joint_inertia, by_joint=("kg m²", "kg")),
+    "acceleration": MappedQuantity(
         "acceleration available in every direction", "m/s²", isotropic_acceleration, (*LIMITS, "rows", "frame")
     ),
-    "manipulability": Quantity("manipulability", "product of half axes", manipulability, ("rows", "frame")),
+    "manipulability": MappedQuantity("manipulability", "product of half axes", manipulability, ("rows", "frame")),
 }
 
 
-def quantity_of(name: str) -> Quantity:
+def quantity_of(name: str) -> MappedQuantity:
     """The quantity of that name."""
     if name not in QUANTITIES:
         raise unknown_name("quantity", name, QUANTITIES, where="map over the workspace")

@@ -12,7 +12,7 @@ from armdyn.browser.robot_queries import RobotQueries
 from armdyn.equations import Equations, derive
 from armdyn.equations.typesetting import index, left_side, one_entry
 from armdyn.graph import trace
-from armdyn.graph.expression_writer import Dialect, Python, Writer
+from armdyn.graph.expression_writer import Dialect, ExpressionWriter, Python
 from armdyn.graph.latex_lines import paper_latex
 from armdyn.graph.mathml import mathml
 from armdyn.kinematics.closable import closable
@@ -23,13 +23,13 @@ from armdyn.typing import Array
 SAMPLES = 2000
 """Configurations from which the range of an entry is estimated."""
 RATE = 1.0
-"""Largest joint velocity among them, rad/s or m/s, for entries of C."""
+"""Largest joint velocity, rad/s or m/s, of the random states at which entries of C are evaluated."""
 LONGEST = 6000
 """Characters of a formula that is typeset."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class EquationEntry:
     """One entry of the equations.
 
     mathml, latex, python, c: the formula; mathml is empty if it is too long to be typeset.
@@ -76,7 +76,7 @@ def entry_names(robot: Robot) -> dict[str, tuple[str, ...]]:
     }
 
 
-def entry(answers: RobotQueries, name: str) -> Entry:
+def entry(answers: RobotQueries, name: str) -> EquationEntry:
     """One entry of M, C or g, as in "M12"."""
     equations, n = equations_of(answers.robot), answers.robot.n
     block = one_entry(equations, name)
@@ -88,9 +88,9 @@ def entry(answers: RobotQueries, name: str) -> Entry:
     lowest, highest = without_rounding([float(values.min()), float(values.max())], scale)
     inputs = {"q": n} | ({"qd": n} if block.symbol == "C" else {})
     variable = name.replace(",", "_")
-    python, c = Writer({}, Python()).write(node), Writer({}, _C()).write(node)
+    python, c = ExpressionWriter({}, Python()).write(node), ExpressionWriter({}, _C()).write(node)
     head = f"<msub><mi>{block.symbol}</mi><mn>{indices}</mn></msub><mo>=</mo>"
-    return Entry(
+    return EquationEntry(
         name,
         block.title,
         head + mathml(node) if len(python) <= LONGEST else "",
@@ -107,7 +107,7 @@ def entry(answers: RobotQueries, name: str) -> Entry:
     )
 
 
-def value_now(answers: RobotQueries, entry: Entry, q: Array, qd: Any) -> float:
+def value_now(answers: RobotQueries, entry: EquationEntry, q: Array, qd: Any) -> float:
     """The value of an entry at (q, qd), (n,) each; only entries of C depend on qd."""
     value = float(_matrix(answers, entry.symbol, q, np.asarray(qd, dtype=float))[entry.place])
     return float(without_rounding([value], entry.scale)[0])

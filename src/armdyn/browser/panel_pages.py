@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from armdyn.browser.equation_inspector import Entry
+from armdyn.browser.equation_inspector import EquationEntry
 from armdyn.browser.robot_queries import Load, StudioJoint
 from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup
@@ -136,7 +136,7 @@ def model_page(title: str, facts: Sequence[tuple[str, str]], checkup: Checkup, t
     )
 
 
-def entry_page(entry: Entry) -> str:
+def entry_page(entry: EquationEntry) -> str:
     """One entry of the equations: formula, cost, code."""
     formula = (
         f"<math display='block' style='font-size:1.15em;text-align:left'>{entry.mathml}</math>"

@@ -119,7 +119,7 @@ class RobotQueries:
         return compiled(self.robot.with_payload(1.0))
 
     def loaded(self, payload: float) -> Dynamics:
-        """The dynamics with a payload, kg, at the tool."""
+        """Return the dynamics of the robot with a payload of this mass, kg, at the tool."""
         mass = within(payload, "payload", HEAVIEST, 0.0)
         return compiled(self.robot.with_payload(mass)) if mass else self.dyn
 

@@ -18,7 +18,7 @@ MOST_NUMBERS = 1000
 
 
 @dataclass(frozen=True)
-class State:
+class SavedState:
     """What is shown.
 
     robot:      its name, in the catalog or of the file that is open.
@@ -45,7 +45,7 @@ class State:
         return base64.urlsafe_b64encode(zlib.compress(self.json().encode(), 9)).decode().rstrip("=")
 
 
-def read_state(text: str | bytes) -> State:
+def read_state(text: str | bytes) -> SavedState:
     """The state of a text made by `State.json`; an error says what is wrong with it."""
     if len(text) > LONGEST:
         raise _wrong("it is too long")
@@ -59,7 +59,7 @@ def read_state(text: str | bytes) -> State:
     if not isinstance(points, list) or len(points) > 100 or not isinstance(parameters, list):
         raise _wrong("points and parameters are not lists")
     pairs = [pair for pair in parameters if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)]
-    return State(
+    return SavedState(
         record["robot"][:200],
         _numbers(record.get("q")),
         _numbers([record.get("payload", 0.0)])[0],
@@ -69,7 +69,7 @@ def read_state(text: str | bytes) -> State:
     )
 
 
-def read_address(letters: str) -> State:
+def read_address(letters: str) -> SavedState:
     """The state of an address made by `State.address`."""
     if len(letters) > LONGEST:
         raise _wrong("it is too long")

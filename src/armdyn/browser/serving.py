@@ -19,9 +19,9 @@ from armdyn.browser.panels import EquationsPanel, ModelPanel, MovePanel, PlanPan
 from armdyn.browser.panels.panel import Panel
 from armdyn.browser.playback import MOST_POINTS, Film
 from armdyn.browser.robot_queries import HEAVIEST, RobotQueries
-from armdyn.browser.saved_state import State, read_address
+from armdyn.browser.saved_state import SavedState, read_address
 from armdyn.browser.solids import rotation
-from armdyn.browser.stage import Stage
+from armdyn.browser.stage import RobotStage
 from armdyn.errors import ArmdynError, MissingExtra
 from armdyn.formats import load
 from armdyn.notebook_view import View
@@ -143,7 +143,7 @@ class Studio(Result):
             if self.chooser.value != robot.name:
                 self.chooser.value = robot.name
             root = ROOTS[self.stage is not None and self.stage.root == ROOTS[0]]
-            self.stage = Stage(self.server, answers, begin, self._dragged, root)
+            self.stage = RobotStage(self.server, answers, begin, self._dragged, root)
             self.stage.themed(self.dark)
             self._build_panels()
             self.move(begin)
@@ -218,7 +218,7 @@ class Studio(Result):
         self._draw(q, gizmo=gizmo)
 
     def show_live(self, q: Array, pull: Array | None) -> None:
-        """Show the arm while it is simulated, and what pulls at its tool."""
+        """Show the arm during a live simulation, and the force that the user applies to its tool."""
         self.move_panel.set_sliders(q)
         self.server.flush()
         self._draw(q, gizmo=pull is None, pull=pull)
@@ -260,17 +260,17 @@ class Studio(Result):
             except ArmdynError as error:
                 self.move_panel.say(error_page(error))
 
-    def state(self) -> State:
+    def state(self) -> SavedState:
         """What is shown, to be saved."""
         robot = self.answers.robot
         changed = tuple((name, float(value)) for name, value in robot.parameters.items()) if self._is_changed() else ()
         points = tuple(tuple(map(float, point)) for point in self.points)
-        return State(robot.name, tuple(map(float, self.q)), self.payload, self.degrees, points, changed)
+        return SavedState(robot.name, tuple(map(float, self.q)), self.payload, self.degrees, points, changed)
 
     def _is_changed(self) -> bool:
         return self.answers.robot.name in catalog.names() and self.answers.robot != load(self.answers.robot.name)
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: SavedState) -> None:
         """Show a state that was saved."""
         robot = self.answers.robot if state.robot == self.answers.robot.name else self.named(state.robot)
         if state.robot in catalog.names():

@@ -67,7 +67,7 @@ class Weight(NamedTuple):
     axes: Array
 
 
-class Surroundings(NamedTuple):
+class Viewpoint(NamedTuple):
     """Where the robot stands: up, a point in its middle, its size, height of the floor, where it is seen from.
 
     left: unit vector, to the left as it is seen first. sides: how far the robot extends to the left and right, m.
@@ -94,7 +94,7 @@ def solids(robot: Robot, size: float) -> tuple[Solid, ...]:
     return tuple(_coarser(shapes)) or tuple(_links(robot, THICK * size))
 
 
-def surroundings(dyn: Dynamics, q: Array) -> Surroundings:
+def surroundings(dyn: Dynamics, q: Array) -> Viewpoint:
     """How the scene is set: gravity points down, planar arms are seen from the front.
 
     q: (n,) the configuration to begin with.
@@ -115,7 +115,7 @@ def surroundings(dyn: Dynamics, q: Array) -> Surroundings:
     left /= np.linalg.norm(left)
     across_view = (points - middle) @ left
     sides = float(across_view.max()), float(-across_view.min())
-    return Surroundings(up, middle, size, floor, strength, away, left, sides)
+    return Viewpoint(up, middle, size, floor, strength, away, left, sides)
 
 
 def weights(robot: Robot) -> tuple[Weight, ...]:

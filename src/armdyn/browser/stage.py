@@ -11,7 +11,7 @@ import numpy as np
 from armdyn.browser.robot_queries import RobotQueries
 from armdyn.browser.solids import (
     Solid,
-    Surroundings,
+    Viewpoint,
     across,
     poses,
     quaternion,
@@ -47,7 +47,7 @@ Dragged = Callable[[str, Array, Array], None]
 """Called with the phase (start, update, end), the position (3,) and the quaternion (4,) of the gizmo."""
 
 
-class Stage:
+class RobotStage:
     """The scene of one robot. `place` moves it; the rest is sent once.
 
     root: in front of all names. A page that is open gives a node the place of the one of this name before it, so the
@@ -114,7 +114,7 @@ class Stage:
         camera, (position, target) = self.server.initial_camera, self._view(FIRST)
         camera.position, camera.look_at, camera.up, camera.fov = tuple(position), tuple(target), tuple(where.up), VIEW
 
-    def _add_lights(self, where: Surroundings) -> None:
+    def _add_lights(self, where: Viewpoint) -> None:
         """Two lamps and the sky: a third of the cost of shadows and reflections where no graphics card draws them."""
         scene, left = self.scene, where.left
         scene.configure_default_lights(enabled=False)
@@ -126,7 +126,7 @@ class Stage:
         ):
             scene.add_light_directional(f"{self.root}/{name}", intensity=strength, position=10 * where.size * direction)
 
-    def _add_gravity(self, where: Surroundings) -> None:
+    def _add_gravity(self, where: Viewpoint) -> None:
         """An arrow with its strength beside the arm, on the left as it is seen first."""
         top = where.middle + (where.sides[0] + BESIDE * where.size) * where.left + 0.45 * where.size * where.up
         thick = 0.012 * where.size

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armdyn.typing import Progress
 
 
-class Quantity(StrEnum):
+class MapChoice(StrEnum):
     """What can be mapped over the workspace."""
 
     payload = "payload"
@@ -45,9 +45,9 @@ def analyse(
         ),
     ] = None,
     map_of: Annotated[
-        Quantity | None,
+        MapChoice | None,
         typer.Option(
-            "--map", metavar="QUANTITY", help=f"Also map a quantity over the workspace: {', '.join(Quantity)}."
+            "--map", metavar="QUANTITY", help=f"Also map a quantity over the workspace: {', '.join(MapChoice)}."
         ),
     ] = None,
     over: Annotated[

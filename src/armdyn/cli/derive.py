@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armdyn.typing import Progress
 
 
-class Format(StrEnum):
+class EquationFormat(StrEnum):
     """Output formats."""
 
     text = "text"
@@ -67,12 +67,12 @@ def derive(
         ),
     ] = Symbols.named,
     format: Annotated[
-        Format | None,
+        EquationFormat | None,
         typer.Option(
             "--format",
             "-f",
             metavar="FORMAT",
-            help=f"{', '.join(Format)} (default: text, or inferred from FILE's extension).",
+            help=f"{', '.join(EquationFormat)} (default: text, or inferred from FILE's extension).",
         ),
     ] = None,
     entry: Annotated[

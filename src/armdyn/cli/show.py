@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from armdyn.result import Result
 
 
-class Convention(StrEnum):
+class DhConvention(StrEnum):
     """Conventions of DH tables."""
 
     modified = "modified"
@@ -24,7 +24,7 @@ class Convention(StrEnum):
 @verb()
 def show(
     robot: Robot,
-    dh: Annotated[Convention | None, typer.Option(help="Show a DH table of this convention.")] = None,
+    dh: Annotated[DhConvention | None, typer.Option(help="Show a DH table of this convention.")] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print the tables in LaTeX (needs booktabs).")] = False,
 ) -> Result | str:
     """Show a robot: geometry, inertias, limits, actuators, friction, provenance.

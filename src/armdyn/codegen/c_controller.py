@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from armdyn.codegen.functions import PARAMETERS, Function, Model
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model
 from armdyn.codegen.reference_vectors import STATES
 from armdyn.graph.structure import Port
 
@@ -82,7 +82,7 @@ class CController:
         yield f"{INDENT}{self._call(self.control, local)}"
         yield from (f"{INDENT}controller->period += 1;", "}", "")
 
-    def _call(self, function: Function, local: tuple[str, ...]) -> str:
+    def _call(self, function: ExportedFunction, local: tuple[str, ...]) -> str:
         """A call whose other arguments are in the structure; the next memory takes the place of the last one."""
         places = []
         for port in (*function.inputs, *function.outputs):

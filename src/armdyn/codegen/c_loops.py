@@ -8,10 +8,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from armdyn.codegen.functions import Function
+from armdyn.codegen.functions import ExportedFunction
 from armdyn.codegen.naming import identifier
 from armdyn.graph import Graph, Node, symbol
-from armdyn.graph.expression_writer import Dialect, Writer, folded
+from armdyn.graph.expression_writer import Dialect, ExpressionWriter, folded
 from armdyn.graph.node import SIGN
 from armdyn.graph.program import StraightLine, straight_line
 from armdyn.kernels.looped.recursion import ANGLE, FREE, SIZES, Part, Place, Recipe, entries
@@ -27,13 +27,15 @@ BASE_OPERATIONS = 60
 """Variables at most in the rotation of a free base."""
 
 
-class LoopWriter:
+class CLoopWriter:
     """The statements of one looped function.
 
     real: the type of numbers. reserved: names that no variable may have. flat: matrices are rows one after another.
     """
 
-    def __init__(self, function: Function, dialect: Dialect, real: str, reserved: frozenset[str], flat: bool) -> None:
+    def __init__(
+        self, function: ExportedFunction, dialect: Dialect, real: str, reserved: frozenset[str], flat: bool
+    ) -> None:
         assert function.loops is not None
         self.function, self.dialect, self.real, self.reserved, self.flat = function, dialect, real, reserved, flat
         self.recipe, self.tables, self.varying = function.loops.recipe, function.loops.tables, function.loops.varying
@@ -188,7 +190,7 @@ class LoopWriter:
                 yield f"{indent}const {self.real} {program.names[node]} = {place};"
         for name, expression in program.written(self.dialect):
             yield from folded(f"{indent}const {self.real} {name} = {expression};", WIDTH, indent + INDENT)
-        writer = Writer(program.names, self.dialect)
+        writer = ExpressionWriter(program.names, self.dialect)
         for place, node in writes:
             yield from folded(f"{indent}{place} = {writer.write(node)};", WIDTH, indent + INDENT)
 

@@ -13,13 +13,13 @@ from pathlib import PurePath
 import numpy as np
 
 from armdyn.codegen.c_controller import PERIODS, CController
-from armdyn.codegen.c_loops import LoopWriter, needs_sign
-from armdyn.codegen.functions import PARAMETERS, Function, Model, Real, Vectors
+from armdyn.codegen.c_loops import CLoopWriter, needs_sign
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model, Real, Vectors
 from armdyn.codegen.labels import LEGEND
 from armdyn.codegen.naming import C_WORDS, c_comment, identifier
 from armdyn.codegen.reference_vectors import AT_DEFAULTS, STATES, TOLERANCE, TOLERANCE_OF_FLOATS, vectors
 from armdyn.graph import Operations
-from armdyn.graph.expression_writer import Dialect, Writer, folded
+from armdyn.graph.expression_writer import Dialect, ExpressionWriter, folded
 from armdyn.graph.node import ABS, SELECT, SIGN, Number
 from armdyn.graph.program import fresh
 from armdyn.graph.structure import Port
@@ -121,7 +121,7 @@ def head(model: Model) -> list[str]:
     ]
 
 
-def words(model: Model, function: Function) -> list[str]:
+def words(model: Model, function: ExportedFunction) -> list[str]:
     """What a function gives and what it costs."""
     values = [f"  {name}: {function.words(name)}" for name in function.entries]
     return [
@@ -132,7 +132,7 @@ def words(model: Model, function: Function) -> list[str]:
     ]
 
 
-def costs(model: Model, function: Function) -> str:
+def costs(model: Model, function: ExportedFunction) -> str:
     """Operations and stack of one call."""
     return f"Operations: {operations_text(function.operations)}. Stack: at most {stack_bytes(model, function)} bytes."
 
@@ -143,7 +143,7 @@ TEMPORARIES = 40
 """Numbers between the operations of one assignment; an assignment is at most some twenty operands long."""
 
 
-def stack_bytes(model: Model, function: Function) -> int:
+def stack_bytes(model: Model, function: ExportedFunction) -> int:
     """A bound on the stack of one call: every variable in memory, as without optimisation."""
     if function.loops:
         writer = looped(model, function)
@@ -158,7 +158,7 @@ def operations_text(operations: Operations) -> str:
     return str(operations).replace("off-line:", "of parameters only:")
 
 
-def signature(model: Model, function: Function) -> str:
+def signature(model: Model, function: ExportedFunction) -> str:
     """The function's head, broken where it is long."""
     words = [f"const {model.real} {_dimensioned(port)}" for port in function.inputs]
     words += [f"{model.real} {_dimensioned(port)}" for port in function.outputs]
@@ -237,7 +237,7 @@ def source(model: Model) -> str:
     return "\n".join(lines)
 
 
-def uses_sign(function: Function) -> bool:
+def uses_sign(function: ExportedFunction) -> bool:
     """Whether a function needs the sign of a number."""
     if function.loops:
         return needs_sign(function.loops.recipe)
@@ -257,15 +257,15 @@ def sign_function(model: Model, kind: str) -> list[str]:
     ]
 
 
-def looped(model: Model, function: Function, *, flat: bool = False) -> LoopWriter:
+def looped(model: Model, function: ExportedFunction, *, flat: bool = False) -> CLoopWriter:
     """What writes the loops of a function."""
     assert function.loops is not None
     names = (*function.entries, *(f"{name}_joint" for name in function.arguments), f"{model.prefix}_sign")
     reserved = C_WORDS | {*names, *(f"{name}_" for name in function.loops.recipe.results)}
-    return LoopWriter(function, C(model.prefix, model.real), model.real, frozenset(reserved), flat)
+    return CLoopWriter(function, C(model.prefix, model.real), model.real, frozenset(reserved), flat)
 
 
-def body(model: Model, function: Function, *, flat: bool = False) -> Iterator[str]:
+def body(model: Model, function: ExportedFunction, *, flat: bool = False) -> Iterator[str]:
     """The statements: arguments into variables, intermediates, results; flat: matrices are rows one after another."""
     if function.loops:
         yield from looped(model, function, flat=flat).lines()
@@ -278,7 +278,7 @@ def body(model: Model, function: Function, *, flat: bool = False) -> Iterator[st
             yield f"{INDENT}(void){port.name};"
     for name, expression in program.written(dialect):
         yield from _statement(f"const {model.real} {name}", expression)
-    writer = Writer(program.names, dialect)
+    writer = ExpressionWriter(program.names, dialect)
     for port in function.outputs:
         for place, (indices, node) in enumerate(port.places()):
             entry = f"[{place}]" if flat else "".join(f"[{index}]" for index in indices or (0,))
@@ -316,7 +316,7 @@ def test_program(model: Model) -> str:
 
 
 def main_function(model: Model, *further: str) -> list[str]:
-    """Runs the test of every function, and further ones."""
+    """The `main` of the test program: it runs the test of every function and those of further parts."""
     names = [*(function.name for function in model.functions), *further]
     lines = ["int main(void)", "{", f"{INDENT}int failures = 0;", ""]
     lines += [f"{INDENT}failures += test_{name}();" for name in names]
@@ -374,7 +374,7 @@ static int report(const char *name, double worst)
 }"""
 
 
-def _tested(model: Model, function: Function) -> list[str]:
+def _tested(model: Model, function: ExportedFunction) -> list[str]:
     inputs, outputs = function.inputs, function.outputs
     lines = [f"static int test_{function.name}(void)", "{", *reference_tables(model, function)]
     if PARAMETERS in function.arguments:
@@ -399,7 +399,7 @@ def _tested(model: Model, function: Function) -> list[str]:
     return [*lines, f"{INDENT}}}", f'{INDENT}return report("{function.name}", worst);', "}", ""]
 
 
-def _given_parameters(model: Model, function: Function) -> list[str]:
+def _given_parameters(model: Model, function: ExportedFunction) -> list[str]:
     """The parameters of a state, by the function that knows their default values where the state has those."""
     if PARAMETERS not in function.arguments:
         return []
@@ -411,7 +411,7 @@ def _given_parameters(model: Model, function: Function) -> list[str]:
     ]
 
 
-def reference_tables(model: Model, function: Function) -> list[str]:
+def reference_tables(model: Model, function: ExportedFunction) -> list[str]:
     """States, expected results and scales of a function as static arrays: one row per state."""
     return tables(vectors(model, function), model.real)
 

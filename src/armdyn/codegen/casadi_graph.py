@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armdyn.codegen.evaluation import evaluated, installed
-from armdyn.codegen.functions import Function, model
+from armdyn.codegen.functions import ExportedFunction, model
 from armdyn.dynamics import Dynamics
 from armdyn.robot import Robot
 
@@ -23,7 +23,7 @@ def function(robot: Robot | Dynamics, name: str, *, parameters: bool = False) ->
     return _built(casadi, model(robot, (name,), parameters=parameters).functions[0])
 
 
-def _built(casadi: Any, function: Function) -> Any:
+def _built(casadi: Any, function: ExportedFunction) -> Any:
     takes, gives = function.inputs, function.outputs
     inputs = {port.name: casadi.SX.sym(port.name, len(port.nodes)) for port in takes}
     entries = {port.name: casadi.vertsplit(inputs[port.name]) for port in takes}

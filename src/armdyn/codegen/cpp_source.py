@@ -21,7 +21,7 @@ from armdyn.codegen.c_source import (
     uses_sign,
     words,
 )
-from armdyn.codegen.functions import PARAMETERS, Function, Model
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model
 from armdyn.codegen.labels import LEGEND
 from armdyn.codegen.naming import C_WORDS, c_comment, identifier
 from armdyn.codegen.reference_vectors import AT_DEFAULTS, STATES, TOLERANCE
@@ -136,7 +136,7 @@ def _type(port: Port, eigen: bool = False) -> str:
     return f"Eigen::Matrix<double, {shape[0]}, {shape[1] if len(shape) == 2 else 1}, {rows}>"
 
 
-def _result(function: Function, eigen: bool = False) -> str:
+def _result(function: ExportedFunction, eigen: bool = False) -> str:
     if len(function.outputs) == 1:
         return _type(function.outputs[0], eigen)
     return f"{function.name}_results"
@@ -158,11 +158,11 @@ def _class(model: Model, eigen: str) -> list[str]:
     return [*lines[:-1], "};"]
 
 
-def _given(function: Function) -> list[Port]:
+def _given(function: ExportedFunction) -> list[Port]:
     return [port for port in function.inputs if port.name != PARAMETERS]
 
 
-def _method(function: Function) -> list[str]:
+def _method(function: ExportedFunction) -> list[str]:
     arguments = ", ".join(f"const {_type(port)} &{port.name}" for port in _given(function))
     single = len(function.outputs) == 1
     pointers = [f"{port.name}.data()" for port in function.inputs]
@@ -179,7 +179,7 @@ def _method(function: Function) -> list[str]:
     ]
 
 
-def _eigen_method(function: Function) -> list[str]:
+def _eigen_method(function: ExportedFunction) -> list[str]:
     given, (port,) = _given(function), function.outputs
     types = ", ".join(f"class T{i}" for i in range(1, len(given) + 1))
     arguments = ", ".join(f"const Eigen::MatrixBase<T{i}> &{port.name}" for i, port in enumerate(given, 1))
@@ -236,7 +236,7 @@ template <std::size_t n, std::size_t m> const double *flat(const std::array<std:
 }"""
 
 
-def _tested(model: Model, function: Function) -> list[str]:
+def _tested(model: Model, function: ExportedFunction) -> list[str]:
     given, single = _given(function), len(function.outputs) == 1
     names = ", ".join(port.name for port in given)
     lines = [f"static int test_{function.name}(void)", "{", *reference_tables(model, function)]

@@ -23,7 +23,7 @@ from xml.sax.saxutils import quoteattr
 
 from armdyn import __version__
 from armdyn.codegen import c_source
-from armdyn.codegen.functions import PARAMETERS, Function, Model
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model
 from armdyn.codegen.naming import identifier
 from armdyn.codegen.payload_parameters import PAYLOAD
 from armdyn.codegen.reference_vectors import TOLERANCE, vectors
@@ -112,7 +112,7 @@ class Unit:
     """The FMU of one function."""
 
     model: Model
-    function: Function
+    function: ExportedFunction
 
     @property
     def plant(self) -> bool:

@@ -83,7 +83,7 @@ class Vectors:
 
 
 @dataclass(frozen=True)
-class Function:
+class ExportedFunction:
     """One function to be written: its description, its graph, names for intermediates; or loops over links.
 
     vectors: makes its reference vectors; None: they are those of the quantity of its name.
@@ -177,7 +177,7 @@ class Model:
 
     robot: Robot
     prefix: str
-    functions: tuple[Function, ...]
+    functions: tuple[ExportedFunction, ...]
     parameters: tuple[Node, ...] = ()
     real: Real = "double"
     values: Mapping[str, float] = field(default_factory=dict)
@@ -256,7 +256,7 @@ def model(
         steps = looped[name]
         traced = partial(dynamics.graph, name) if steps else partial(graphs.__getitem__, name)
         steps = replace(steps, parameters=free) if steps else None
-        entries.append(Function(QUANTITIES[name], traced, partial(labels, name), steps))
+        entries.append(ExportedFunction(QUANTITIES[name], traced, partial(labels, name), steps))
     return Model(dynamics.robot, stem, tuple(entries), free)
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from armdyn.codegen import c_source
-from armdyn.codegen.functions import PARAMETERS, Function, Model
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model
 from armdyn.codegen.labels import LEGEND
 from armdyn.codegen.naming import MATLAB_WORDS
 from armdyn.codegen.reference_vectors import AT_DEFAULTS, TOLERANCE, vectors
-from armdyn.graph.expression_writer import Dialect, Writer, folded
+from armdyn.graph.expression_writer import Dialect, ExpressionWriter, folded
 from armdyn.graph.node import SELECT
 from armdyn.graph.structure import Port
 from armdyn.markup import safe_text
@@ -52,7 +52,7 @@ def files(model: Model) -> dict[PurePath, str]:
     }
 
 
-def function_text(model: Model, function: Function) -> str:
+def function_text(model: Model, function: ExportedFunction) -> str:
     """The text of NAME_FUNCTION.m."""
     program, dialect = function.program(MATLAB_WORDS), Matlab()
     name = f"{model.prefix}_{function.name}"
@@ -64,7 +64,7 @@ def function_text(model: Model, function: Function) -> str:
         lines += [f"{program.names[node]} = {port.name}({place});" for place, node in used]
     for variable, expression in program.written(dialect):
         lines += _statement(variable, expression)
-    writer = Writer(program.names, dialect)
+    writer = ExpressionWriter(program.names, dialect)
     for port in function.outputs:
         rows, columns = _size(port)
         lines.append(f"{port.name} = zeros({rows}, {columns});")
@@ -80,7 +80,7 @@ def function_text(model: Model, function: Function) -> str:
 _SELECT = ["function y = select(x, a, b)", "if x >= 0", "    y = a;", "else", "    y = b;", "end", "end"]
 
 
-def _arguments(function: Function) -> str:
+def _arguments(function: ExportedFunction) -> str:
     return ", ".join(port.name for port in function.inputs)
 
 
@@ -98,7 +98,7 @@ def _comment(text: str) -> Iterator[str]:
     return (f"%   {line}" for line in textwrap.wrap(text, WIDTH - 4, break_on_hyphens=False))
 
 
-def _help(name: str, function: Function) -> Iterator[str]:
+def _help(name: str, function: ExportedFunction) -> Iterator[str]:
     yield f"%{name.upper()} {function.definition.what}"
     yield from _comment(function.definition.included)
     for port in (*function.inputs, *function.outputs):
@@ -107,7 +107,7 @@ def _help(name: str, function: Function) -> Iterator[str]:
     yield from _comment(f"Operations: {c_source.operations_text(function.operations)}.")
 
 
-def _checks(model: Model, function: Function) -> Iterator[str]:
+def _checks(model: Model, function: ExportedFunction) -> Iterator[str]:
     for i, port in enumerate(function.inputs):
         if port.name == PARAMETERS:
             yield f"if nargin < {i + 1}, {PARAMETERS} = {model.prefix}_parameters(); end"
@@ -184,7 +184,7 @@ _COMPARE = [
 ]
 
 
-def _tested(model: Model, function: Function) -> list[str]:
+def _tested(model: Model, function: ExportedFunction) -> list[str]:
     data = vectors(model, function)
     given = [port.name for port in function.inputs]
     lines = [line for name in given for line in _matrix(f"{name}_", data.inputs[name])]
@@ -273,7 +273,7 @@ static mxArray *matrix(const double *rows, int m, int n)
 }"""
 
 
-def _dispatched(model: Model, function: Function) -> list[str]:
+def _dispatched(model: Model, function: ExportedFunction) -> list[str]:
     lines = [f'{INDENT}if (!strcmp(name, "{function.name}")) {{']
     names = [port.name for port in function.inputs]
     for i, port in enumerate(function.inputs, 1):

@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from armdyn.codegen.functions import PARAMETERS, Function, Model
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model
 from armdyn.codegen.labels import LEGEND
 from armdyn.codegen.naming import PYTHON_WORDS
-from armdyn.graph.expression_writer import Python, Writer, folded
+from armdyn.graph.expression_writer import ExpressionWriter, Python, folded
 from armdyn.markup import safe_text
 from armdyn.robot.features import sentence
 
@@ -79,7 +79,7 @@ def _array(entries, shape, *inputs):
     return array.reshape(batch + shape)'''
 
 
-def function_text(function: Function) -> str:
+def function_text(function: ExportedFunction) -> str:
     """The definition of one function."""
     program, dialect = function.program(PYTHON_WORDS | {*HELPERS, "PARAMETERS", "JOINTS"}), Python()
     arguments = [port.name for port in function.inputs if port.name != PARAMETERS]
@@ -92,7 +92,7 @@ def function_text(function: Function) -> str:
         lines += [f"{INDENT}{program.names[node]} = {port.name}[{place}]" for place, node in used]
     for name, expression in program.written(dialect):
         lines += _assigned(name, expression)
-    writer, results = Writer(program.names, dialect), []
+    writer, results = ExpressionWriter(program.names, dialect), []
     inputs = "".join(f", {port.name}" for port in function.inputs)
     for port in function.outputs:
         lines.append(f"{INDENT}{port.name}_ = [")
@@ -103,7 +103,7 @@ def function_text(function: Function) -> str:
     return "\n".join([*lines, f"{INDENT}return {', '.join(results)}"])
 
 
-def _docstring(function: Function) -> Iterator[str]:
+def _docstring(function: ExportedFunction) -> Iterator[str]:
     yield f'{INDENT}"""{function.definition.what}'
     yield ""
     yield from textwrap.wrap(function.definition.included, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.codegen.functions import PARAMETERS, Function, Model, Vectors
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model, Vectors
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError
 from armdyn.mechanics import closed_chain, kane, loop_forces
@@ -57,7 +57,7 @@ def states(robot: Robot, count: int = STATES, seed: int = 0) -> dict[str, Array]
     return {name: np.round(values, 6) for name, values in made.items()}
 
 
-def vectors(model: Model, function: Function, count: int = STATES) -> Vectors:
+def vectors(model: Model, function: ExportedFunction, count: int = STATES) -> Vectors:
     """Reference vectors of one function."""
     if function.vectors is not None:
         return function.vectors(count)

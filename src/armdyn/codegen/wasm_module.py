@@ -30,7 +30,7 @@ PAGE = 65536
 
 
 @dataclass(frozen=True)
-class Code:
+class WasmCode:
     """One function to encode: its name, its program, and where arguments and results are."""
 
     name: str
@@ -39,7 +39,7 @@ class Code:
     outputs: tuple[Port, ...]
 
 
-def module(codes: Iterable[Code]) -> bytes:
+def module(codes: Iterable[WasmCode]) -> bytes:
     """The bytes of the module; it exports `memory` and every function by its name."""
     codes = list(codes)
     arities = sorted({len(code.inputs) + len(code.outputs) for code in codes})
@@ -127,7 +127,7 @@ def _function(locals_: bytes, code: bytes) -> bytes:
 # The functions of a robot -----------------------------------------------------------------------------------------
 
 
-def _body(code: Code) -> bytes:
+def _body(code: WasmCode) -> bytes:
     """Load the arguments, compute line by line, store the results."""
     ports = [*code.inputs, *code.outputs]
     local: dict[Node, int] = {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from armdyn.codegen import wasm_module
 from armdyn.codegen.c_source import comment, head, purpose_of_test, words
-from armdyn.codegen.functions import PARAMETERS, Function, Model
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model
 from armdyn.codegen.reference_vectors import AT_DEFAULTS, TOLERANCE, vectors
 from armdyn.graph import without_arctangents
 from armdyn.kernels.straight.sincos import PLAIN
@@ -33,15 +33,15 @@ def binary(model: Model) -> bytes:
     return wasm_module.module(codes(model))
 
 
-def codes(model: Model) -> list[wasm_module.Code]:
+def codes(model: Model) -> list[wasm_module.WasmCode]:
     """The functions, ready to be encoded."""
     return [
-        wasm_module.Code(function.name, function.program(), function.inputs, function.outputs)
+        wasm_module.WasmCode(function.name, function.program(), function.inputs, function.outputs)
         for function in map(_encodable, model.functions)
     ]
 
 
-def _encodable(function: Function) -> Function:
+def _encodable(function: ExportedFunction) -> ExportedFunction:
     """The function with the operations that WebAssembly has."""
     return replace(function, traced=lambda: without_arctangents(function.graph))
 
@@ -154,7 +154,7 @@ def _types(model: Model) -> str:
     return "\n".join(lines)
 
 
-def _type(function: Function) -> str:
+def _type(function: ExportedFunction) -> str:
     kinds = {0: "number", 1: "Float64Array", 2: "Float64Array[]"}
     results = {port.name: kinds[len(port.shape)] for port in function.outputs}
     if len(results) == 1:

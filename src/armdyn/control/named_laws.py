@@ -60,7 +60,7 @@ class NamedLaw(NamedTuple):
 
     @property
     def design_gains(self) -> tuple[str, ...]:
-        """Gains that the design takes."""
+        """Names of the gains that the design method of a law accepts."""
         return () if self.designer is None else tuple(signature(self.designer).parameters)[1:]
 
     @property

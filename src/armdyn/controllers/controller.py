@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from armdyn.algebra import ops
-from armdyn.codegen.functions import PARAMETERS, Function, Model, Sampling, Vectors
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model, Sampling, Vectors
 from armdyn.codegen.naming import checked_prefix, file_stem
 from armdyn.codegen.payload_parameters import PAYLOAD, with_payload_parameters
 from armdyn.codegen.reference_vectors import AT_DEFAULTS, states
@@ -232,13 +232,15 @@ class Controller:
     def _with_parameters(self, graph: Graph) -> Graph:
         return replace(graph, inputs={**graph.inputs, PARAMETERS: self.parameters}) if self.parameters else graph
 
-    def functions(self) -> tuple[Function, ...]:
+    def functions(self) -> tuple[ExportedFunction, ...]:
         """The functions to be written."""
-        parts = [Function(self._described_control(), self.control_graph, _no_labels, vectors=self.control_vectors)]
+        parts = [
+            ExportedFunction(self._described_control(), self.control_graph, _no_labels, vectors=self.control_vectors)
+        ]
         if self.memory:
-            parts.insert(0, Function(START, self.start_graph, _no_labels, vectors=self.start_vectors))
+            parts.insert(0, ExportedFunction(START, self.start_graph, _no_labels, vectors=self.start_vectors))
         if self.motion is not None:
-            parts.append(Function(MOTION, self.motion_graph, _no_labels, vectors=self.motion_vectors))
+            parts.append(ExportedFunction(MOTION, self.motion_graph, _no_labels, vectors=self.motion_vectors))
         return tuple(parts)
 
     def motion_graph(self) -> Graph:

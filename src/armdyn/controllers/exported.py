@@ -12,6 +12,7 @@ from armdyn.codegen.payload_parameters import with_payload_parameters
 from armdyn.control.base import Law
 from armdyn.control.sampling import largest_stable_period
 from armdyn.controllers.controller import PAYLOAD_NAME, Controller
+from armdyn.controllers.inverse_functions import ALL, NEAREST, inverse_functions
 from armdyn.dynamics import Dynamics, compile
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.robot import Robot
@@ -43,8 +44,8 @@ def export(
 
     robot: with at least one movable joint.
     to: language: c, cpp, matlab, wasm, fmu, python (default "c").
-    functions: names from QUANTITIES, or "all" (default: DEFAULT; for "fmu" inverse and forward dynamics; with a law,
-        none).
+    functions: names from QUANTITIES, or "all"; "inverse_kinematics" and "all_inverse_kinematics" for arms with a closed
+        form (default: DEFAULT; for "fmu" inverse and forward dynamics; with a law, none).
     prefix: begins the names of files and C functions (default: from the robot's name).
     parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
     loops: in C and C++, loops over a table of links instead of straight-line code, whose size does not depend on the
@@ -70,7 +71,11 @@ def export(
             )
         if tuple(tunable) and to != "fmu":  # an FMU has a payload in any case
             robot, parameters = with_payload_parameters(robot, parameters=parameters), True
-        return export_dynamics(robot, to, functions, prefix, parameters=parameters, loops=loops, real=real)
+        names = None if functions is None or isinstance(functions, str) else tuple(functions)
+        inverse = [name for name in names or () if name in (NEAREST, ALL)]
+        if names is None or not inverse:
+            return export_dynamics(robot, to, functions, prefix, parameters=parameters, loops=loops, real=real)
+        return _with_inverse(robot, to, names, inverse, prefix, real, parameters=parameters, loops=loops)
     if to not in LANGUAGES or real != "double" or parameters:
         raise NotApplicable(
             "a control law as an FMU, in 32-bit numbers or with the parameters of the robot's file",
@@ -83,6 +88,31 @@ def export(
     if functions is not None:
         beside = model_for(to, robot, functions, prefix, loops=loops)
         model = replace(model, functions=(*model.functions, *beside.functions))
+    return Exported(to, model, contents(model, to))
+
+
+def _with_inverse(
+    robot: Robot,
+    to: str,
+    names: tuple[str, ...],
+    inverse: list[str],
+    prefix: str | None,
+    real: Real,
+    *,
+    parameters: bool,
+    loops: bool | None,
+) -> Exported:
+    """Functions of the dynamics and the closed form of the inverse kinematics."""
+    if to not in LANGUAGES or real != "double" or parameters:
+        raise NotApplicable(
+            "inverse kinematics as an FMU, in 32-bit numbers or with the parameters of the robot's file",
+            where="export",
+            expected=f"numbers of 64 bits in one of: {', '.join(LANGUAGES)}",
+        )
+    others = [name for name in names if name not in inverse]
+    model = model_for(to, robot, others or ["pose"], prefix, loops=loops)
+    functions = (*(model.functions if others else ()), *inverse_functions(robot, inverse))
+    model = replace(model, functions=functions)
     return Exported(to, model, contents(model, to))
 
 

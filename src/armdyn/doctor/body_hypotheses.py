@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from armdyn.doctor.body_slips import Entries, entries_of, other_values, pairs, slips_of, with_entries
+from armdyn.doctor.body_slips import InertiaEntries, entries_of, other_values, pairs, slips_of, with_entries
 from armdyn.doctor.gap import Gap, bodies_of, edit_joint
 from armdyn.doctor.reading import Reading, hypothesis
 from armdyn.doctor.structure import central, facing, moved, pseudo_inertia
@@ -42,12 +42,12 @@ def _in_body(gap: Gap, link: int, body: str, J: Floats) -> Floats:
     return moved(inverse_pose(frame) @ facing(gap.sign_and_zero(link)[0]), J)
 
 
-def _wanted(gap: Gap, link: int, joint: Joint) -> Entries:
+def _wanted(gap: Gap, link: int, joint: Joint) -> InertiaEntries:
     """The entries of a body that make its whole link the one of the second model."""
     missing = gap.differences.bodies[link] - gap.own.bodies[link]
     J = pseudo_inertia(joint.body.inertia.at_origin()) + _in_body(gap, link, joint.body.name, missing)
     scale = np.abs(J).max() or 1.0
-    return Entries(*central(np.where(np.abs(J) < 1e-13 * scale, 0.0, J)))
+    return InertiaEntries(*central(np.where(np.abs(J) < 1e-13 * scale, 0.0, J)))
 
 
 @hypothesis("model")
@@ -62,7 +62,9 @@ def changed_body(gap: Gap) -> Iterator[Reading | tuple[Reading, ...]]:
             yield from _matching(joint, body, _wanted(gap, link, joint), size)
 
 
-def _matching(joint: Joint, body: Entries, wanted: Entries, size: float) -> Iterator[Reading | tuple[Reading, ...]]:
+def _matching(
+    joint: Joint, body: InertiaEntries, wanted: InertiaEntries, size: float
+) -> Iterator[Reading | tuple[Reading, ...]]:
     values = list(other_values(body, wanted))
     table = [*slips_of(body), *((reading, reading.apply(body)) for reading in values)]
     single = [slip for slip, after in table if after.near(wanted, size, body)]
@@ -150,7 +152,7 @@ def payload(gap: Gap) -> Iterator[Reading]:
 def add(gap: Gap, link: int, J: Floats) -> Callable[[Variant], Variant]:
     """The transformation that adds a pseudo-inertia, given in the structure's frame of a link, to that link."""
     carrier = gap.robot.opened.joints[link].body.name
-    own = Entries(*central(_in_body(gap, link, carrier, J)))
+    own = InertiaEntries(*central(_in_body(gap, link, carrier, J)))
 
     def apply(variant: Variant) -> Variant:
         robot = variant.robot

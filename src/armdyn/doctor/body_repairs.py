@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armdyn.algebra import Vec3
-from armdyn.doctor.body_slips import ENTRIES, Entries, entries_of, slips_of, with_entries
+from armdyn.doctor.body_slips import ENTRIES, InertiaEntries, entries_of, slips_of, with_entries
 from armdyn.doctor.inertia_checks import inertia_findings
 from armdyn.doctor.proposals import Confidence, Proposal, Repair, edit, named, shown
 from armdyn.doctor.shapes import Shapes
@@ -44,7 +44,7 @@ class Undone(NamedTuple):
 
     kind: str
     words: str
-    entries: Entries
+    entries: InertiaEntries
 
 
 def body_repair(robot: Robot, finding: Finding, shapes: Shapes) -> Proposal | str:
@@ -116,7 +116,7 @@ MISTAKE = {
 }
 
 
-def _twin(robot: Robot, joint: Joint) -> tuple[str, Entries] | None:
+def _twin(robot: Robot, joint: Joint) -> tuple[str, InertiaEntries] | None:
     """A consistent body of the same mass whose centre is the same or mirrored: the other arm or leg of a robot."""
     body = entries_of(joint.body)
     if not body.com.any():  # bodies with their centre at the origin are often of default values, and not twins
@@ -137,10 +137,10 @@ def _twin(robot: Robot, joint: Joint) -> tuple[str, Entries] | None:
     return None
 
 
-def _as_twin(found: list[Undone], body: Entries, twin: Entries) -> list[Undone]:
+def _as_twin(found: list[Undone], body: InertiaEntries, twin: InertiaEntries) -> list[Undone]:
     """Changes of the tensor alone that make it that of the twin, up to signs of products; none if it is so already."""
 
-    def alike(e: Entries) -> bool:
+    def alike(e: InertiaEntries) -> bool:
         apart = float(np.abs(np.abs(e.tensor) - np.abs(twin.tensor)).max())
         return apart <= ALIKE * float(np.abs(twin.tensor).max())
 
@@ -154,7 +154,7 @@ def _word(change: Undone) -> str:
     return MISTAKE.get(change.kind, change.kind.replace("_", " "))
 
 
-def _became(before: Entries, after: Entries) -> str:
+def _became(before: InertiaEntries, after: InertiaEntries) -> str:
     """Which entries change, from which value to which."""
     parts = [f"mass {before.mass:.6g} -> {after.mass:.6g} kg"] if before.mass != after.mass else []
     if (before.com != after.com).any():
@@ -177,7 +177,7 @@ def _proposal(finding: Finding, joint: Joint, change: Undone, evidence: str, con
     return Proposal(repair, edit(joint.name, lambda j: replace(j, body=with_entries(j.body, change.entries))))
 
 
-def _passing(robot: Robot, joint: Joint, body: Entries, finding: Finding) -> list[Undone]:
+def _passing(robot: Robot, joint: Joint, body: InertiaEntries, finding: Finding) -> list[Undone]:
     """Repairs of one body after which the check-up has nothing against it, each result once."""
     kept: list[Undone] = []
     for change in (Undone(slip.kind, slip.what, after) for slip, after in slips_of(body)):
@@ -201,7 +201,7 @@ def _passing(robot: Robot, joint: Joint, body: Entries, finding: Finding) -> lis
     return kept
 
 
-def _concerns(rule: str, before: Entries, after: Entries) -> bool:
+def _concerns(rule: str, before: InertiaEntries, after: InertiaEntries) -> bool:
     """Whether a change is about the size that was found: the centre of mass, or the radius of gyration."""
     if rule == "com-far":
         return before.mass == after.mass and bool((before.tensor == after.tensor).all())
@@ -209,16 +209,16 @@ def _concerns(rule: str, before: Entries, after: Entries) -> bool:
     return apart and bool((before.com == after.com).all())
 
 
-def _weight(body: Entries) -> float:
+def _weight(body: InertiaEntries) -> float:
     return body.mass
 
 
-def _gyration(body: Entries) -> float:
+def _gyration(body: InertiaEntries) -> float:
     """The squared radius of gyration, m^2."""
     return float(np.trace(body.tensor)) / body.mass
 
 
-def _like_neighbours(robot: Robot, joint: Joint, after: Entries) -> bool:
+def _like_neighbours(robot: Robot, joint: Joint, after: InertiaEntries) -> bool:
     """Whether a change of size brings mass and radius of gyration nearer to those of the robot's other bodies, or keeps
     them: a leg of 7 kg is not one of 7 t, although that would make its large tensor plausible.
     """
@@ -236,7 +236,7 @@ def _like_neighbours(robot: Robot, joint: Joint, after: Entries) -> bool:
     return True
 
 
-def _rounding(body: Entries) -> Entries | None:
+def _rounding(body: InertiaEntries) -> InertiaEntries | None:
     """The nearest physically consistent body, if rounding explains the difference."""
     T = body.tensor
     second = np.trace(T) / 2 * np.eye(3) - T  # second moments of mass: not negative for a body

@@ -43,7 +43,7 @@ RADII = {
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class InertiaEntries:
     """Mass, kg; centre of mass in the body's frame, (3,) m; tensor about the centre in its axes, (3, 3) kg m^2."""
 
     mass: float
@@ -56,10 +56,10 @@ class Entries:
     def six(self) -> Floats:
         return np.array([self.tensor[place] for place in PLACES])
 
-    def equals(self, other: Entries) -> bool:
+    def equals(self, other: InertiaEntries) -> bool:
         return self.mass == other.mass and bool((self.com == other.com).all() and (self.tensor == other.tensor).all())
 
-    def near(self, other: Entries, length: float, scale: Entries) -> bool:
+    def near(self, other: InertiaEntries, length: float, scale: InertiaEntries) -> bool:
         """Whether all ten agree. length: m, the scale of the centre of mass; scale: a body for the others, with which
         nothing that is rounded to zero counts.
         """
@@ -75,23 +75,23 @@ class Entries:
         return bool(m * np.abs(self.com - other.com).max() <= CLOSE * far * m or abs(self.mass) <= CLOSE * m)
 
 
-def entries_of(body: Body) -> Entries:
+def entries_of(body: Body) -> InertiaEntries:
     """The inertial entries of a body about its centre of mass."""
     inertia = body.inertia.about_com()
-    return Entries(
+    return InertiaEntries(
         float(inertia.mass),
         np.array([float(x) for x in inertia.com]),
         np.array([[float(x) for x in row] for row in inertia.tensor.rows]),
     )
 
 
-def with_entries(body: Body, entries: Entries) -> Body:
+def with_entries(body: Body, entries: InertiaEntries) -> Body:
     """The body with other inertial entries."""
     tensor = Mat3(tuple(tuple(float(x) for x in row) for row in entries.tensor))
     return replace(body, inertia=CentralInertia(entries.mass, Vec3(*map(float, entries.com)), tensor))
 
 
-def slips_of(body: Entries) -> Iterator[tuple[Reading, Entries]]:
+def slips_of(body: InertiaEntries) -> Iterator[tuple[Reading, InertiaEntries]]:
     """All slips that change a body, with the body that they make of it."""
     for slip in (*SLIPS, *_radius(body)):
         after = slip.apply(body)
@@ -99,7 +99,7 @@ def slips_of(body: Entries) -> Iterator[tuple[Reading, Entries]]:
             yield slip, after
 
 
-def pairs(body: Entries, wanted: Entries, size: float) -> Iterator[tuple[Reading, Reading]]:
+def pairs(body: InertiaEntries, wanted: InertiaEntries, size: float) -> Iterator[tuple[Reading, Reading]]:
     """Two slips, one after the other, that turn one body into the other. size: m, the scale of lengths."""
     for first, between in slips_of(body):
         if _one_away(between, wanted, size, body):
@@ -109,7 +109,7 @@ def pairs(body: Entries, wanted: Entries, size: float) -> Iterator[tuple[Reading
                     yield first, second
 
 
-def _one_away(body: Entries, wanted: Entries, size: float, scale: Entries) -> bool:
+def _one_away(body: InertiaEntries, wanted: InertiaEntries, size: float, scale: InertiaEntries) -> bool:
     """Whether one more slip can do: most change the mass, the centre or the tensor alone."""
     centre = replace(wanted, com=body.com).near(wanted, size, scale)
     mass = replace(wanted, mass=body.mass).near(wanted, size, scale)
@@ -133,7 +133,7 @@ def _times(factor: float) -> str:
     return f"{factor:g} times as large" if factor > 1 else f"{1 / factor:g} times smaller"
 
 
-def _diagonal(body: Entries) -> Floats:
+def _diagonal(body: InertiaEntries) -> Floats:
     return np.asarray(np.diag(np.diag(body.tensor)))
 
 
@@ -237,7 +237,7 @@ def _tensor() -> Iterator[Reading]:
             yield _slip("decimal", f"{name} is {_times(f)}", lambda b, k, f: _entry(b, k, f), k, f, options=24)
 
 
-def _entry(body: Entries, k: int, factor: float) -> dict[str, Any]:
+def _entry(body: InertiaEntries, k: int, factor: float) -> dict[str, Any]:
     six = body.six()
     six[k] *= factor
     return {"tensor": tensor_of(six)}
@@ -247,7 +247,7 @@ SLIPS = (*_whole_and_mass(), *_centre(), *_tensor())
 """Slips that need no number from elsewhere."""
 
 
-def _radius(body: Entries) -> Iterator[Reading]:
+def _radius(body: InertiaEntries) -> Iterator[Reading]:
     """The tensor of a cylinder whose radius was mistaken: diameter for radius, or a decimal."""
     moments = np.diag(body.tensor)
     for axis in range(3):
@@ -271,7 +271,7 @@ def _radius(body: Entries) -> Iterator[Reading]:
 # Other values: no slip is known that gives them ----------------------------------------------------------------------
 
 
-def other_values(body: Entries, wanted: Entries) -> Iterator[Reading]:
+def other_values(body: InertiaEntries, wanted: InertiaEntries) -> Iterator[Reading]:
     """Readings that take the mass, the centre or the tensor from the other model."""
     if np.abs(wanted.tensor).any() and _same_moments(body.tensor, wanted.tensor):
         yield _taken(

@@ -258,7 +258,7 @@ def _shown(angle: float) -> str:
 
 
 def _beyond(robot: Robot) -> dict[str, float]:
-    """Per body: how far the farthest of its descendants' frames can be from its own frame, m."""
+    """Largest distance, m, between the frame of each body and the frames of its descendants."""
     beyond = {robot.root.name: 0.0} | {joint.body.name: 0.0 for joint in robot.tree}
     carrier = robot.tool_body
     beyond[carrier] = _length(robot.tool.xyz)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import CentralInertia, Inertia, Vec3
-from armdyn.doctor.plausibility import ODD_ANGLE, WHOLE_TURN, Description, angles
+from armdyn.doctor.plausibility import ODD_ANGLE, WHOLE_TURN, DescriptionCase, angles
 from armdyn.doctor.reading import Reading, hypothesis
 from armdyn.robot.parts import FreeTransform, Joint, Limits, ModifiedDH, StandardDH
 from armdyn.robot.robot import Robot
 
 LENGTH_UNITS = {"mm": (1e-3, 2), "cm": (1e-2, 6), "inches": (0.0254, 20)}
-"""Unit -> (metres, how many such readings are as rare)."""
+"""Unit -> (metres, weight of the reading: the number of equally rare readings that it stands for)."""
 TENSOR_UNITS = {
     "kg mm^2": (1e-6, 2),
     "kg cm^2": (1e-4, 3),
@@ -117,7 +117,7 @@ def swap_columns(first: str, second: str) -> Edit:
     return change
 
 
-def _has_table(case: Description) -> bool:
+def _has_table(case: DescriptionCase) -> bool:
     return any(isinstance(joint.geometry, StandardDH | ModifiedDH) for joint in case.robot.tree)
 
 
@@ -125,7 +125,7 @@ def _has_table(case: Description) -> bool:
 
 
 @hypothesis("physics")
-def units_of_lengths(case: Description) -> Iterator[Reading]:
+def units_of_lengths(case: DescriptionCase) -> Iterator[Reading]:
     """Lengths in another unit: everywhere, or in one column."""
     if not case.doubtful(1.0, "reach", "mass", "length", "gyration", "offset", "com"):
         return
@@ -151,7 +151,7 @@ def units_of_lengths(case: Description) -> Iterator[Reading]:
 
 
 @hypothesis("physics")
-def units_of_inertia(case: Description) -> Iterator[Reading]:
+def units_of_inertia(case: DescriptionCase) -> Iterator[Reading]:
     """Masses in g, tensors in kg mm^2 and the like."""
     if not case.doubtful(1.0, "mass", "density", "gyration"):
         return
@@ -181,7 +181,7 @@ def units_of_inertia(case: Description) -> Iterator[Reading]:
 
 
 @hypothesis("physics")
-def grams_and_millimetres(case: Description) -> Iterator[tuple[Reading, ...]]:
+def grams_and_millimetres(case: DescriptionCase) -> Iterator[tuple[Reading, ...]]:
     """All numbers as programs for mechanical design give them."""
     f = 1e-3
     if not case.doubtful(2.0, "reach"):
@@ -203,7 +203,7 @@ def grams_and_millimetres(case: Description) -> Iterator[tuple[Reading, ...]]:
 
 
 @hypothesis("physics")
-def degrees(case: Description) -> Iterator[Reading]:
+def degrees(case: DescriptionCase) -> Iterator[Reading]:
     """Angles and position limits in degrees."""
     if any(abs(x) > WHOLE_TURN for joint in case.robot.tree for x in angles(joint)):
         columns = [("angles", "all angles are", scale_angles(DEGREE))]
@@ -223,7 +223,7 @@ def degrees(case: Description) -> Iterator[Reading]:
 
 
 @hypothesis("physics")
-def units_of_one_joint(case: Description) -> Iterator[Reading]:
+def units_of_one_joint(case: DescriptionCase) -> Iterator[Reading]:
     """One row of a table, or one body, in another unit: where its own numbers are odd."""
     odd = {where for _, where, nats in case.witnesses if nats >= ODD_ANGLE}
     if len(odd) > MOST_ODD:
@@ -270,7 +270,7 @@ def units_of_one_joint(case: Description) -> Iterator[Reading]:
 
 
 @hypothesis("physics")
-def columns(case: Description) -> Iterator[Reading]:
+def columns(case: DescriptionCase) -> Iterator[Reading]:
     """Columns of a DH table in the wrong order, and angles of the opposite sign."""
     if not _has_table(case):
         return
@@ -310,7 +310,7 @@ def _only(name: str, change: Edit) -> Edit:
 
 
 @hypothesis("physics")
-def frames_of_centres(case: Description) -> Iterator[Reading]:
+def frames_of_centres(case: DescriptionCase) -> Iterator[Reading]:
     """Centres of mass in the frame of the parent, in the base frame, or with the opposite sign."""
     if not case.doubtful(MISPLACED, "com"):
         return

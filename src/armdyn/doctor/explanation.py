@@ -60,7 +60,7 @@ class JointDifference:
 
 
 @dataclass(frozen=True, eq=False)
-class TorqueTable:
+class ComparedTorques:
     """Torques at the states of the comparison, each (count, n), in N m or N.
 
     first, second: of the two models. corrected: of the first with all causes applied. parts: what each cause alone
@@ -96,7 +96,7 @@ class Explanation(Result):
     known: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     samples: int = SAMPLES
-    torques: TorqueTable | None = field(default=None, repr=False)
+    torques: ComparedTorques | None = field(default=None, repr=False)
     robots: tuple[Robot | None, Robot | None] = field(default=(None, None), repr=False)
 
     @property
@@ -298,8 +298,8 @@ def _shares(causes: tuple[Reading, ...], parts: list[Floats], before: float, aft
     return [replace(cause, share=explained * x / total) for cause, x in zip(causes, alone, strict=True)]
 
 
-def _table(before: Gap, after: Gap, parts: tuple[Floats | None, ...]) -> TorqueTable:
-    return TorqueTable(before.tau - before.residual, before.tau, after.tau - after.residual, parts)
+def _table(before: Gap, after: Gap, parts: tuple[Floats | None, ...]) -> ComparedTorques:
+    return ComparedTorques(before.tau - before.residual, before.tau, after.tau - after.residual, parts)
 
 
 # What is known of the rest -------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from armdyn.doctor.reading import Hypothesis, Reading, registered
-from armdyn.doctor.structure import Differences, Structure, differences, structure
+from armdyn.doctor.structure import Differences, JointNumbers, differences, structure
 from armdyn.doctor.variant import States, Variant
 from armdyn.robot.links import WORLD
 from armdyn.robot.parts import Joint
@@ -41,7 +41,7 @@ class Gap:
     variant: Variant
     first: str
     second: str
-    target: Structure | None
+    target: JointNumbers | None
     other: Robot | None
     order: tuple[int, ...]
     states: States
@@ -63,7 +63,7 @@ class Gap:
         return self.variant.robot
 
     @cached_property
-    def own(self) -> Structure:
+    def own(self) -> JointNumbers:
         return structure(self.variant)
 
     @cached_property

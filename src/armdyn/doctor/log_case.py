@@ -117,13 +117,18 @@ class Grams(NamedTuple):
     square: Array
 
 
-class Fit(NamedTuple):
-    """x: (p,) parameters; errors: (n,) residual over the torque, rms, NaN where nothing is known; evidence: nats."""
+class TorqueFit(NamedTuple):
+    """The parameters of largest posterior probability.
+
+    x: (p,) parameters; errors: (n,) residual over the torque, rms, NaN where nothing is known
+    evidence: nats, of which friction that would drive its joint takes `signs`; sigma: (n,) noise
+    """
 
     x: Array
     errors: Array
     evidence: float
     sigma: Array
+    signs: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +246,7 @@ class LogCase:
 
     rows: LogRows
     columns: Columns
-    warm: Fit | None = None
+    warm: TorqueFit | None = None
     """The fit of a similar reading, from which the iteration starts."""
     beam: ClassVar[int] = 1
     rounds: ClassVar[int] = 3
@@ -256,7 +261,7 @@ class LogCase:
         return self.rows.grams(self.columns)
 
     @cached_property
-    def fit(self) -> Fit:
+    def fit(self) -> TorqueFit:
         """The parameters of largest posterior probability, noise and evidence [LC-1]."""
         rows, grams, columns, s = self.rows, self._grams, self.columns, SETTINGS
         n, p, gains = self.robot.n, len(rows.names), np.array(columns.gains)
@@ -297,7 +302,7 @@ class LogCase:
         signs = float(np.maximum(log_ndtr(x[friction] / deviation), -s.cap).sum())
         cost = barrier.value(x) - barrier.value(start) + float(prior @ x**2) / 2
         errors = np.where(known, np.sqrt(left) / np.sqrt(np.maximum(square, 1e-300)), np.nan)
-        return Fit(x, errors, -noise - cost - spread / 2 + signs, sigma)
+        return TorqueFit(x, errors, -noise - cost - spread / 2 + signs, sigma, signs)
 
     @property
     def misfit(self) -> float:
@@ -308,8 +313,8 @@ class LogCase:
 
     @property
     def settled(self) -> bool:
-        """Whether the torques are explained to within the finest noise: nothing is left to ask."""
-        return self.worst < 1.5 * SETTINGS.finest
+        """Whether the torques are explained to within the finest noise, by friction that brakes: nothing is to ask."""
+        return self.worst < 1.5 * SETTINGS.finest and self.fit.signs > -SETTINGS.named
 
     @property
     def worst(self) -> float:

@@ -70,18 +70,19 @@ def check_log(log: Log, robot: Robot, samples: Samples | None = None) -> tuple[F
         return sorted_by_severity((*log.findings, *clock))
     samples = process(log, robot) if samples is None else samples
     still = _still(log, samples)
-    found = [
-        *clock,
-        *still_findings(robot, still),
-        *range_findings(robot, log),
-        *_velocities(robot, log, samples, still),
-    ]
     spikes = np.column_stack([_spikes(tau) for tau in log.tau.T])
-    found += [*_saturation(robot, log, samples, spikes), *_resolution(robot, log, still)]
-    found += _spike_findings(robot, spikes)
     inner = np.searchsorted(log.t, samples.t).clip(0, len(log) - 1)
     added = any(finding.rule == "gravity added" for finding in log.findings)
-    found += torque_findings(robot, samples, spikes[inner], added=added)
+    found = [  # causes before what may follow from them
+        *clock,
+        *still_findings(robot, still),
+        *_spike_findings(robot, spikes),
+        *torque_findings(robot, samples, spikes[inner], added=added),
+        *range_findings(robot, log),
+        *_velocities(robot, log, samples, still),
+        *_saturation(robot, log, samples, spikes),
+        *_resolution(robot, log, still),
+    ]
     return sorted_by_severity((*log.findings, *found))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from armdyn.doctor.reading import Reading
 from armdyn.doctor.sides import Side
-from armdyn.doctor.structure import Structure, structure
+from armdyn.doctor.structure import JointNumbers, structure
 from armdyn.doctor.variant import States, Variant
 from armdyn.errors import NotApplicable
 from armdyn.findings import listed
@@ -132,7 +132,7 @@ def _how(names: list[str], others: list[str], robot: Robot, other: Robot) -> str
     return "by the lines of their axes" if found else "in the order of the files"
 
 
-def _by_geometry(a: Structure, b: Structure) -> list[int]:
+def _by_geometry(a: JointNumbers, b: JointNumbers) -> list[int]:
     """Partners by the lines of the axes at zero; empty if they are not one to one."""
     first, second = _lines(a), _lines(b)
     size = max(float(np.abs(first[:, 3:]).max(initial=0.0)), 1.0)
@@ -149,7 +149,7 @@ def _by_geometry(a: Structure, b: Structure) -> list[int]:
     return pairs
 
 
-def _lines(s: Structure) -> Floats:
+def _lines(s: JointNumbers) -> Floats:
     """(n, 6) direction and moment of every joint axis at zero; prismatic axes have no moment."""
     world = np.empty_like(s.placement)
     for i, parent in enumerate(s.parents):

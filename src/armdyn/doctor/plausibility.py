@@ -87,7 +87,7 @@ def _against(x: float, range_: Range, sides: int = 2) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Description:
+class DescriptionCase:
     """A robot's description before physics: a case for the search. counted: bodies that count, the same throughout."""
 
     robot: Robot
@@ -101,12 +101,12 @@ class Description:
         return context_of(self.robot.opened)
 
     @staticmethod
-    def of(robot: Robot) -> Description:
+    def of(robot: Robot) -> DescriptionCase:
         robot = robot.bound()
         bodies = [body for body in given_bodies(robot.opened) if body.moving and body.mass > 0 and not body.grouped]
         least = HEAVY * median_low([body.mass for body in bodies]) if bodies else 0.0
         heaviest = sorted(bodies, key=lambda body: -body.mass)[:MOST_BODIES]
-        return Description(robot, frozenset(body.body.name for body in heaviest if body.mass >= least))
+        return DescriptionCase(robot, frozenset(body.body.name for body in heaviest if body.mass >= least))
 
     @cached_property
     def witnesses(self) -> list[tuple[str, str, float]]:
@@ -193,11 +193,11 @@ class Description:
     def settled(self) -> bool:
         return False
 
-    def after(self, readings: Sequence[Reading]) -> Description:
+    def after(self, readings: Sequence[Reading]) -> DescriptionCase:
         robot = self.robot
         for reading in readings:
             robot = reading.apply(robot)
-        return Description(robot, self.counted)
+        return DescriptionCase(robot, self.counted)
 
     def hypotheses(self) -> Sequence[Hypothesis]:
         return registered("physics")
@@ -254,5 +254,5 @@ def slips(robot: Robot) -> tuple[Reading, ...]:
 
     None are named either where they leave a description that is as odd: nothing explains it then.
     """
-    found = search(Description.of(robot))
+    found = search(DescriptionCase.of(robot))
     return () if found.case.doubtful(STILL_ODD, *BY_SIZE) else found.readings

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from armdyn.doctor.body_slips import Entries
+from armdyn.doctor.body_slips import InertiaEntries
 from armdyn.errors import ArmdynError
 from armdyn.formats.mesh_integrals import mesh_mass, read_mesh
 from armdyn.formats.visuals import Visual, visuals
@@ -24,7 +24,7 @@ MOST_BYTES = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class MeshHull:
     """The convex hull of a body's meshes: volume m^3, centre (3,) m, and its tensor per mass (3, 3) m^2."""
 
     volume: float
@@ -39,12 +39,12 @@ class Shapes:
     robot: Robot
     shown: Mapping[str, Sequence[Visual]]
 
-    def of(self, name: str) -> Shape | None:
+    def of(self, name: str) -> MeshHull | None:
         """The shape of a body, if its meshes can be read."""
         known = self.__dict__.setdefault("_known", {})
         if name not in known:
             known[name] = _shape(self.shown.get(name, ()))
-        found: Shape | None = known[name]
+        found: MeshHull | None = known[name]
         return found
 
     @cached_property
@@ -61,7 +61,7 @@ class Shapes:
         middle = float(np.median(values))
         return middle / SPREAD, middle * SPREAD
 
-    def nearest(self, name: str, bodies: Sequence[Entries]) -> tuple[int, list[float]] | None:
+    def nearest(self, name: str, bodies: Sequence[InertiaEntries]) -> tuple[int, list[float]] | None:
         """(which body agrees best with the shape, distances of all); None without a shape."""
         shape = self.of(name)
         if shape is None or not bodies:
@@ -70,7 +70,7 @@ class Shapes:
         return int(np.argmin(distances)), distances
 
 
-def _distance(body: Entries, shape: Shape, density: tuple[float, float]) -> float:
+def _distance(body: InertiaEntries, shape: MeshHull, density: tuple[float, float]) -> float:
     """How far a body is from its shape: logarithms of the moments per mass, centre over size, density out of range."""
     size = float(np.sqrt(np.trace(shape.gyration)))
     moments, wanted = np.linalg.eigvalsh(body.tensor / body.mass), np.linalg.eigvalsh(shape.gyration)
@@ -93,7 +93,7 @@ def shapes_of(robot: Robot) -> Shapes:
     return Shapes(robot, shown)
 
 
-def _shape(parts: Sequence[Visual]) -> Shape | None:
+def _shape(parts: Sequence[Visual]) -> MeshHull | None:
     """All meshes of a body as one: each by its convex hull, which closes holes and doubled walls."""
     total, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
     try:
@@ -111,4 +111,4 @@ def _shape(parts: Sequence[Visual]) -> Shape | None:
     if total <= 0:
         return None
     com = first / total
-    return Shape(total, com, second / total - (com @ com * np.eye(3) - np.outer(com, com)))
+    return MeshHull(total, com, second / total - (com @ com * np.eye(3) - np.outer(com, com)))

@@ -31,7 +31,7 @@ OVER = np.diag([1.0, -1.0, -1.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
+class JointNumbers:
     """A robot's numbers, per movable joint.
 
     placement: (n, 4, 4) poses in the parent's frame at joint position zero. bodies: (n, 4, 4) pseudo-inertias of the
@@ -48,7 +48,7 @@ class Structure:
     gravity: Floats
 
 
-class _Part(NamedTuple):
+class _JointPart(NamedTuple):
     """The numbers of one joint of the tree: poses before and after its motion, its offset, body and drive."""
 
     joint: Joint
@@ -59,12 +59,12 @@ class _Part(NamedTuple):
     compensation: float
 
 
-_PARTS: dict[int, _Part] = {}
+_PARTS: dict[int, _JointPart] = {}
 """Numbers of joints by identity: variants of a robot share all joints but the changed one."""
 MOST_PARTS = 20_000
 
 
-def _part(joint: Joint) -> _Part:
+def _part(joint: Joint) -> _JointPart:
     known = _PARTS.get(id(joint))
     if known is not None and known.joint is joint:
         return known
@@ -73,14 +73,16 @@ def _part(joint: Joint) -> _Part:
     before = before @ screw(kind, float(geometry.offset(kind))) if kind != "fixed" else before
     body = pseudo_inertia(joint.body.inertia.at_origin())
     drives = {name: numbers(joint) for name, numbers in DRIVES.items()} if kind != "fixed" else {}
-    part = _Part(joint, before, after, body if body.any() else None, drives, float(joint.body.gravity_compensation))
+    part = _JointPart(
+        joint, before, after, body if body.any() else None, drives, float(joint.body.gravity_compensation)
+    )
     if len(_PARTS) > MOST_PARTS:
         _PARTS.clear()
     _PARTS[id(joint)] = part
     return part
 
 
-def structure(variant: Variant) -> Structure:
+def structure(variant: Variant) -> JointNumbers:
     """The numbers of a robot, its joints' signs and zeros read as the variant says."""
     robot = variant.robot.opened
     parts = [_part(joint) for joint in robot.tree]
@@ -105,7 +107,7 @@ def structure(variant: Variant) -> Structure:
             bodies[link] += body
             carried[link] += part.compensation * body[:, 3]
     _add_rotors(robot, frames, bodies)
-    return Structure(
+    return JointNumbers(
         tuple(part.joint.name for part in moving),
         tuple(part.joint.kind for part in moving),
         tuple(parents),
@@ -225,7 +227,7 @@ def _rotor(joint: Joint) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Difference:
     """One number, or group of numbers, in which two robots differ: where, and by how much (relative)."""
 
     what: str
@@ -242,7 +244,7 @@ class Differences:
     the frames of the first.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[Difference, ...]
     gauge: Floats
     raw: Floats
     placement: Floats
@@ -258,13 +260,13 @@ class Differences:
         return sum(math.log10(1 + item.distance / FINEST) for item in self.items)
 
 
-def differences(a: Structure, b: Structure) -> Differences:
+def differences(a: JointNumbers, b: JointNumbers) -> Differences:
     """Compare two robots of the same number of joints, joint by joint."""
     n = len(a.names)
     size = max(_size(a), _size(b)) or 1.0
     heavy = max((abs(J[3, 3]) for J in (*a.bodies, *b.bodies)), default=0.0)
     gauge, raw, placement, bodies = np.empty((4, n, 4, 4))
-    items: list[Item] = []
+    items: list[Difference] = []
     for i in range(n):
         before = np.eye(4) if a.parents[i] == WORLD else gauge[a.parents[i]]
         full = inverse_pose(a.placement[i]) @ before @ b.placement[i]  # T_ab at zero
@@ -277,13 +279,13 @@ def differences(a: Structure, b: Structure) -> Differences:
         other = b.drives[name]
         if name == "gravity_compensation":
             other = np.einsum("kij,kj->ki", gauge, other)
-        items += [Item(name, i, d) for i in range(n) if (d := _relative(mine[i], other[i])) > SAME]
+        items += [Difference(name, i, d) for i in range(n) if (d := _relative(mine[i], other[i])) > SAME]
     if (d := _relative(a.gravity, b.gravity)) > SAME:
-        items.append(Item("gravity", WORLD, d))
+        items.append(Difference("gravity", WORLD, d))
     return Differences(tuple(items), gauge, raw, placement, bodies)
 
 
-def _size(s: Structure) -> float:
+def _size(s: JointNumbers) -> float:
     """The longest distance between two joints, m: the scale of lengths."""
     return max((float(np.linalg.norm(T[:3, 3])) for T in s.placement), default=0.0)
 
@@ -300,23 +302,23 @@ def _nearest_freedom(kind: str, T: Floats) -> Floats:
     return G
 
 
-def _geometry(a: Structure, b: Structure, i: int, other: Floats, size: float) -> list[Item]:
+def _geometry(a: JointNumbers, b: JointNumbers, i: int, other: Floats, size: float) -> list[Difference]:
     """Axis and parent of one joint."""
     if a.kinds[i] != b.kinds[i] or a.parents[i] != b.parents[i]:
-        return [Item("joint", i, 1.0)]
+        return [Difference("joint", i, 1.0)]
     mine = a.placement[i]
     items = []
     turn = float(np.linalg.norm(mine[:3, 2] - other[:3, 2]))
     if turn > SAME:
-        items.append(Item("axis", i, turn))
+        items.append(Difference("axis", i, turn))
     apart = mine[:3, 3] - other[:3, 3]
     away = float(np.linalg.norm(apart - mine[:3, 2] * (mine[:3, 2] @ apart))) / size
     if away > SAME:
-        items.append(Item("position", i, away))
+        items.append(Difference("position", i, away))
     return items
 
 
-def _inertia(mine: Floats, other: Floats, size: float, heavy: float) -> list[Item]:
+def _inertia(mine: Floats, other: Floats, size: float, heavy: float) -> list[Difference]:
     """Mass, centre and tensor of the links; lengths are measured by the robot, tensors by themselves."""
     (m, c, T), (m2, c2, T2) = centrals(mine), centrals(other)
     most = np.maximum(np.abs(m), np.abs(m2))
@@ -326,7 +328,7 @@ def _inertia(mine: Floats, other: Floats, size: float, heavy: float) -> list[Ite
         "centre": np.where(most > 1e-9 * heavy, np.linalg.norm(c - c2, axis=1) / size, 0.0),
         "tensor": np.abs(T - T2).max(axis=(1, 2)) / np.maximum(largest, 1e-9 * heavy * size**2 + 1e-300),
     }
-    return [Item(what, i, float(d[i])) for what, d in values.items() for i in np.flatnonzero(d > SAME).tolist()]
+    return [Difference(what, i, float(d[i])) for what, d in values.items() for i in np.flatnonzero(d > SAME).tolist()]
 
 
 def _relative(x: Floats, y: Floats) -> float:
@@ -334,11 +336,11 @@ def _relative(x: Floats, y: Floats) -> float:
     return float(np.abs(x - y).max(initial=0.0)) / scale if scale else 0.0
 
 
-def permuted(s: Structure, order: Sequence[int]) -> Structure:
+def permuted(s: JointNumbers, order: Sequence[int]) -> JointNumbers:
     """The structure with joint k at the place of joint order[k]."""
     back = {old: new for new, old in enumerate(order)} | {WORLD: WORLD}
     pick = list(order)
-    return Structure(
+    return JointNumbers(
         tuple(s.names[k] for k in pick),
         tuple(s.kinds[k] for k in pick),
         tuple(back[s.parents[k]] for k in pick),

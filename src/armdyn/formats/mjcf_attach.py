@@ -25,7 +25,7 @@ from armdyn.formats.mjcf_values import (
     default_classes,
     place,
 )
-from armdyn.formats.safe_xml import Document, local_name, parse
+from armdyn.formats.safe_xml import XmlDocument, local_name, parse
 from armdyn.formats.schema import schema
 from armdyn.formats.text import read_text
 from armdyn.formats.xml_values import shown, written
@@ -63,7 +63,7 @@ DEEPEST = 8
 """Models within models."""
 
 
-def attached(document: Document, folder: Path | None, depth: int = 0) -> list[str]:
+def attached(document: XmlDocument, folder: Path | None, depth: int = 0) -> list[str]:
     """Replace each <attach> by what it stands for; return notes on what is not read."""
     if not any(local_name(element) == "attach" for element in document.root.iter()):
         return []
@@ -80,16 +80,16 @@ def attached(document: Document, folder: Path | None, depth: int = 0) -> list[st
     return notes
 
 
-Models = Mapping[str, tuple[Element, Document]]
+Models = Mapping[str, tuple[Element, XmlDocument]]
 
 
-def _model(document: Document, element: Element, folder: Path | None) -> Document:
+def _model(document: XmlDocument, element: Element, folder: Path | None) -> XmlDocument:
     path = include_path(document, element, folder)
     return parse(read_text(path), str(path))
 
 
 def _fill(
-    document: Document, parent: Element, models: Models, folder: Path | None, notes: list[str], depth: int
+    document: XmlDocument, parent: Element, models: Models, folder: Path | None, notes: list[str], depth: int
 ) -> None:
     for index, child in reversed(list(enumerate(parent))):
         if local_name(child) != "attach":
@@ -115,7 +115,7 @@ def _fill(
 class _Copy:
     """The part of another model that an <attach> asks for."""
 
-    def __init__(self, document: Document, other: Document, folder: Path, attach: Element) -> None:
+    def __init__(self, document: XmlDocument, other: XmlDocument, folder: Path, attach: Element) -> None:
         self.document, self.attach = document, attach
         self.values = Meshes(other, Compiler.of(other), Options.of(other), default_classes(other), folder)
         self.own = Compiler.of(document)

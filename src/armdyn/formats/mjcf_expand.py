@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from armdyn.algebra import ZERO, Pose, Vec3
 from armdyn.errors import FileError, RobotError
 from armdyn.formats.mjcf_values import Compiler, Options, Posed, all_named, default_classes, place
-from armdyn.formats.safe_xml import MOST_ELEMENTS, Document, local_name, parse
+from armdyn.formats.safe_xml import MOST_ELEMENTS, XmlDocument, local_name, parse
 from armdyn.formats.text import read_text
 from armdyn.formats.xml_values import shown
 
@@ -22,7 +22,7 @@ REFERENCES = ("joint", "jointinparent")
 """Attributes by which an actuator names what it acts on."""
 
 
-def included(document: Document, folder: Path | None) -> None:
+def included(document: XmlDocument, folder: Path | None) -> None:
     """Replace each <include> by the content of its file, which must be in the model's folder tree.
 
     folder: of the model (None: a text, which may include no files).
@@ -41,7 +41,7 @@ def included(document: Document, folder: Path | None) -> None:
     fill(document.root)
 
 
-def include_path(document: Document, include: Element, folder: Path | None) -> Path:
+def include_path(document: XmlDocument, include: Element, folder: Path | None) -> Path:
     """The file that an <include> or <model> names, in the model's folder tree."""
     where, name, tag = document.at(include), include.get("file", ""), local_name(include)
     if folder is None:
@@ -65,7 +65,7 @@ def _top(folder: Path) -> Path:
     return next((each for each in candidates if any((each / name).exists() for name in TOP_MARKERS)), folder)
 
 
-def _content(document: Document, include: Element, folder: Path | None, seen: set[Path]) -> Element:
+def _content(document: XmlDocument, include: Element, folder: Path | None, seen: set[Path]) -> Element:
     where, name = document.at(include), include.get("file", "")
     path = include_path(document, include, folder)
     if path in seen:
@@ -76,7 +76,7 @@ def _content(document: Document, include: Element, folder: Path | None, seen: se
     return inner.root
 
 
-def replicated(document: Document) -> None:
+def replicated(document: XmlDocument) -> None:
     """Replace each <replicate> by frames that hold its copies; actuators of copied joints are copied too."""
     if not any(local_name(element) == "replicate" for element in document.root.iter()):
         return
@@ -122,7 +122,7 @@ def _copies(posed: Posed, replicate: Element, origin: dict[Element, str]) -> Ite
         yield frame
 
 
-def _renamed(document: Document, element: Element, suffix: str, origin: dict[Element, str]) -> Element:
+def _renamed(document: XmlDocument, element: Element, suffix: str, origin: dict[Element, str]) -> Element:
     """A copy of an element with new names; `origin` keeps the name that the file gives."""
     made = _clone(document, element, element.attrib)
     name = element.get("name")
@@ -133,7 +133,7 @@ def _renamed(document: Document, element: Element, suffix: str, origin: dict[Ele
     return made
 
 
-def _clone(document: Document, element: Element, attributes: Mapping[str, str], tag: str | None = None) -> Element:
+def _clone(document: XmlDocument, element: Element, attributes: Mapping[str, str], tag: str | None = None) -> Element:
     """A copy without children that messages place where the element is."""
     made = Element(tag or element.tag, dict(attributes))
     document.stands_for(made, element)

@@ -22,7 +22,7 @@ from armdyn.typing import Floats
 DENSITY = 1000.0
 """kg/m^3, MJCF's default."""
 LARGEST_SHAPE = 1e9
-"""m; masses grow with the third power."""
+"""Largest size of a shape, m. Larger ones are rejected as mistakes: masses grow with the third power."""
 Placed = Sequence[tuple[Element, Pose]]
 """Elements with the pose of the frame that they stand in."""
 

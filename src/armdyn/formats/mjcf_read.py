@@ -15,7 +15,7 @@ from armdyn.formats.mjcf_equality import Equalities
 from armdyn.formats.mjcf_expand import included, replicated
 from armdyn.formats.mjcf_inertia import Weighed
 from armdyn.formats.mjcf_values import Compiler, Options, all_named, default_classes, known
-from armdyn.formats.safe_xml import Document, local_name, parse
+from armdyn.formats.safe_xml import XmlDocument, local_name, parse
 from armdyn.formats.schema import Schema, schema
 from armdyn.formats.text import NOT_READ, read_text
 from armdyn.formats.xml_values import shown
@@ -110,7 +110,7 @@ def loads(
         raise error.located(where) from None
 
 
-def reading(document: Document, folder: Path | None, free_root: bool | None = None) -> Reader:
+def reading(document: XmlDocument, folder: Path | None, free_root: bool | None = None) -> Reader:
     """The parts of a document; arguments as in `loads`."""
     included(document, folder)
     listed = schema("mjcf")

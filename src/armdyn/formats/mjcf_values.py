@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Vec3, rot_x, rot_y, rot_z
 from armdyn.conventions import GRAVITY
 from armdyn.errors import RobotError, unknown_name
-from armdyn.formats.safe_xml import Document, local_name
+from armdyn.formats.safe_xml import XmlDocument, local_name
 from armdyn.formats.xml_values import Values, shown, texts, written
 from armdyn.robot.record import unit
 
@@ -61,7 +61,7 @@ class Compiler(NamedTuple):
     """Primitives are fitted to the bounding box of a mesh instead of its inertia."""
 
     @staticmethod
-    def of(document: Document) -> Compiler:
+    def of(document: XmlDocument) -> Compiler:
         made = Compiler()
         for element in all_named(document.root, "compiler"):
             made = made._read(element, Values(document), document.at(element))
@@ -106,7 +106,7 @@ class Options(NamedTuple):
     disabled: frozenset[str] = frozenset()
 
     @staticmethod
-    def of(document: Document) -> Options:
+    def of(document: XmlDocument) -> Options:
         gravity, disabled = Vec3(*GRAVITY), set()
         for option in all_named(document.root, "option"):
             gravity = Values(document).vector(option, "gravity", "option", gravity)
@@ -125,7 +125,7 @@ COMPLETE = " complete"
 """Class of elements that have all their values themselves; no file can have a class of this name for another use."""
 
 
-def default_classes(document: Document) -> Defaults:
+def default_classes(document: XmlDocument) -> Defaults:
     """The default classes; an inner class inherits from the outer one."""
     classes: Defaults = {"main": {}, COMPLETE: {}}
 

@@ -22,7 +22,7 @@ MOST_ELEMENTS = 200_000
 
 
 @dataclass(frozen=True)
-class Document:
+class XmlDocument:
     """A parsed text: its root, its name, and the line of every element.
 
     files: the names of those elements' files that come from another one.
@@ -44,7 +44,7 @@ class Document:
         if element in self.files:
             self.files[made] = self.files[element]
 
-    def adopt(self, other: Document) -> None:
+    def adopt(self, other: XmlDocument) -> None:
         """Know the places of another document's elements too."""
         if len(self.lines) + len(other.lines) > MOST_ELEMENTS:
             raise FileError(f"more than {MOST_ELEMENTS} elements", where=other.name)
@@ -79,7 +79,7 @@ class _Builder(TreeBuilder):
         return super().end(tag)
 
 
-def parse(text: str, where: str) -> Document:
+def parse(text: str, where: str) -> XmlDocument:
     """The elements of an XML text; `where` names it in messages."""
     if len(text) > LARGEST_FILE:
         raise FileError(f"{len(text) / 2**20:.0f} MiB", where=where, expected="at most 16 MiB")
@@ -113,12 +113,12 @@ def parse(text: str, where: str) -> Document:
         raise FileError(f"not XML: {error}", where=where) from None
 
 
-def _parsed(text: str, where: str, skipped: int) -> Document:
+def _parsed(text: str, where: str, skipped: int) -> XmlDocument:
     builder = _Builder(where, skipped)
     parser = DefusedXMLParser(target=builder, forbid_dtd=True, forbid_entities=True, forbid_external=True)
     builder.expat = parser.parser
     parser.feed(text)
-    return Document(parser.close(), where, builder.lines)
+    return XmlDocument(parser.close(), where, builder.lines)
 
 
 def _declared(text: str) -> str:

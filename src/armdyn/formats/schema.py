@@ -20,7 +20,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from armdyn.errors import RobotError, unknown_name
-from armdyn.formats.safe_xml import Document, local_name
+from armdyn.formats.safe_xml import XmlDocument, local_name
 from armdyn.formats.xml_values import shown
 
 TREATMENTS = ("used", "ignored", "reported", "refused")
@@ -51,12 +51,12 @@ class Schema:
     def rule(self, tag: str, parent: str) -> Rule:
         return self.rules.get(f"{parent}/{tag}") or self.rules[tag]
 
-    def check(self, document: Document) -> list[str]:
+    def check(self, document: XmlDocument) -> list[str]:
         """Raise for what is misspelt or refused, and return notes on what changes the dynamics and is not read."""
         root = document.root
         return list(dict.fromkeys(self._inside(document, root, self.rules[local_name(root)])))
 
-    def _inside(self, document: Document, element: Element, rule: Rule) -> Iterator[str]:
+    def _inside(self, document: XmlDocument, element: Element, rule: Rule) -> Iterator[str]:
         tag = local_name(element)
         present = {local_name(child) for child in element}
         for key in element.attrib:
@@ -82,7 +82,7 @@ class Schema:
                 yield from self.values(document, child, tag)
             yield from self._inside(document, child, own)
 
-    def values(self, document: Document, element: Element, parent: str) -> Iterator[str]:
+    def values(self, document: XmlDocument, element: Element, parent: str) -> Iterator[str]:
         """Notes on attributes of an element that change the dynamics and are not read."""
         tag = local_name(element)
         if f"{parent}/{tag}" not in self.rules and tag not in self.rules:

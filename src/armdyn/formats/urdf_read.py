@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from armdyn.algebra import CentralInertia, Mat3, Scalar, Vec3
 from armdyn.algebra.ops import tidy
 from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
-from armdyn.formats.safe_xml import Document, local_name, parse
+from armdyn.formats.safe_xml import XmlDocument, local_name, parse
 from armdyn.formats.schema import namespace, schema
 from armdyn.formats.text import MIMIC, NOT_READ, read_text
 from armdyn.formats.xml_values import Values, shown
@@ -65,7 +65,7 @@ def loads(text: str, where: str = "URDF text", source: str = "", free_root: bool
         raise
 
 
-def _robot(document: Document, source: str, free_root: bool | None, leftover: Sequence[Element]) -> Robot:
+def _robot(document: XmlDocument, source: str, free_root: bool | None, leftover: Sequence[Element]) -> Robot:
     where, notes = document.name, schema("urdf").check(document)
     tags = dict.fromkeys(f"<xacro:{local_name(element)}>" for element in leftover)
     notes += [f"leftover tags of xacro: {', '.join(tags)}"] if tags else []
@@ -75,7 +75,7 @@ def _robot(document: Document, source: str, free_root: bool | None, leftover: Se
         raise RobotError("the robot has no link", where=where, expected="<link> elements in <robot>")
     if max(len(links), len(joints)) > MOST_LINKS:
         raise RobotError(f"{max(len(links), len(joints))} links", where=where, expected=f"at most {MOST_LINKS}")
-    reader = _Reader(document, joints, free_root is False, _rotors(document, notes), notes)
+    reader = _UrdfReader(document, joints, free_root is False, _rotors(document, notes), notes)
     bodies = {name: reader.body(name, element) for name, element in links.items()}
     if WORLD not in bodies and any(parent.get("link") == WORLD for parent in document.root.iter("parent")):
         bodies[WORLD] = Body(WORLD)  # by convention it need not be declared
@@ -95,7 +95,7 @@ def _robot(document: Document, source: str, free_root: bool | None, leftover: Se
         raise error.located(where) from None
 
 
-def _checked_root(document: Document) -> list[Element]:
+def _checked_root(document: XmlDocument) -> list[Element]:
     """Check that the root is <robot>; return what xacro has left beside links and joints, and in their shapes."""
     tag = local_name(document.root)
     if tag != "robot":
@@ -120,7 +120,7 @@ def _is_xacro(element: Element) -> bool:
     return namespace(element).endswith("xacro")
 
 
-def _xacro(document: Document, element: Element) -> FileError:
+def _xacro(document: XmlDocument, element: Element) -> FileError:
     return FileError(
         f"<xacro:{local_name(element)}>: a xacro file, not yet a URDF file",
         where=document.at(element),
@@ -128,7 +128,7 @@ def _xacro(document: Document, element: Element) -> FileError:
     )
 
 
-def _rotors(document: Document, notes: list[str]) -> dict[str, Rotor]:
+def _rotors(document: XmlDocument, notes: list[str]) -> dict[str, Rotor]:
     """Per joint, the gear ratio of its <transmission>, and the rotor that Drake's extension gives."""
     values, found = Values(document), {}
     for transmission in (child for child in document.root if local_name(child) == "transmission"):
@@ -152,7 +152,7 @@ def _rotors(document: Document, notes: list[str]) -> dict[str, Rotor]:
     return found
 
 
-def _by_name(document: Document, tag: str) -> dict[str, Element]:
+def _by_name(document: XmlDocument, tag: str) -> dict[str, Element]:
     """The links or joints of the robot, in the order of the file."""
     found: dict[str, Element] = {}
     for element in document.root:
@@ -172,7 +172,7 @@ def _by_name(document: Document, tag: str) -> dict[str, Element]:
 
 
 @dataclass(frozen=True)
-class _Reader(Values):
+class _UrdfReader(Values):
     """Makes parts of elements; knows where they stand."""
 
     joints: Mapping[str, Element]
@@ -337,7 +337,7 @@ class _Reader(Values):
 # The tree ---------------------------------------------------------------------------------------------------------
 
 
-def _depth_first(joints: list[Joint], bodies: Mapping[str, Body], reader: _Reader) -> tuple[str, tuple[Joint, ...]]:
+def _depth_first(joints: list[Joint], bodies: Mapping[str, Body], reader: _UrdfReader) -> tuple[str, tuple[Joint, ...]]:
     """The root link and the joints, depth first, children in the order of the file."""
     children: dict[str, list[Joint]] = {name: [] for name in bodies}
     carriers: dict[str, Joint] = {}
@@ -364,7 +364,7 @@ def _depth_first(joints: list[Joint], bodies: Mapping[str, Body], reader: _Reade
     return root, tuple(ordered)
 
 
-def _root(roots: list[str], carriers: Mapping[str, Joint], reader: _Reader) -> str:
+def _root(roots: list[str], carriers: Mapping[str, Joint], reader: _UrdfReader) -> str:
     if not roots:
         raise _cycle(carriers, set(), reader)
     if len(roots) > 1:
@@ -377,7 +377,7 @@ def _root(roots: list[str], carriers: Mapping[str, Joint], reader: _Reader) -> s
     return roots[0]
 
 
-def _cycle(carriers: Mapping[str, Joint], reached: set[str], reader: _Reader) -> RobotError:
+def _cycle(carriers: Mapping[str, Joint], reached: set[str], reader: _UrdfReader) -> RobotError:
     """The error for joints that form a cycle; walking up from any of them ends in it."""
     link = next(child for child, joint in carriers.items() if joint.name not in reached)
     seen: list[str] = []

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from armdyn.algebra import ZERO, Scalar, Vec3
 from armdyn.algebra.ops import tidy
 from armdyn.errors import RobotError
-from armdyn.formats.safe_xml import Document, local_name
+from armdyn.formats.safe_xml import XmlDocument, local_name
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII)
 
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII)
 class Values:
     """Reads values of a document's elements; `label` names the part of the robot in messages."""
 
-    document: Document
+    document: XmlDocument
 
     def name(self, element: Element, kind: str, name: str) -> str:
         if not name.isprintable() or len(name) > 2000:

@@ -73,7 +73,7 @@ class Python(Dialect):
         return f"np.{super().function(op, arguments)}"
 
 
-class Writer:
+class ExpressionWriter:
     """Text of nodes; those that have a name are written as that name."""
 
     def __init__(self, names: Mapping[Node, str], dialect: Dialect) -> None:
@@ -182,7 +182,7 @@ def infix(node: Node, limit: int | None = None) -> str:
         size[part] = 1 + sum(size[arg] for arg in part.args)
     if limit is not None and size[node] > limit:
         return f"<{node.op} of {len(order)} nodes>"
-    return Writer({}, Dialect()).write(node)
+    return ExpressionWriter({}, Dialect()).write(node)
 
 
 def folded(line: str, width: int, indent: str) -> list[str]:

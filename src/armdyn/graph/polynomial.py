@@ -30,14 +30,14 @@ class Ring:
     other generators. The exponents of a term are those of the sines, then of the cosines, then of the symbols.
     """
 
-    def __init__(self, nodes: Iterable[Node]) -> None:
+    def __init__(self, nodes: Iterable[Node], outputs: Iterable[Node] = ()) -> None:
         from flint import fmpq_mpoly_ctx  # loaded on first use, to keep the start of the library quick
 
         order = tuple(nodes)
         self._parts = _denominators(node.args[0] for node in order if node.op in (SIN, COS))
         self.angles = tuple(sorted((atom / parts for atom, parts in self._parts.items()), key=_angle_order))
         self._divisors = {1 / node.args[1]: node.args[1] for node in order if node.op == DIV}
-        plain = sorted(_plain_generators(order), key=lambda node: (not node.online, natural_order(node)))
+        plain = sorted(_plain_generators(order, outputs), key=lambda node: (not node.online, natural_order(node)))
         self.symbols = (*plain, *self._divisors)
         count = len(self.angles)
         names = [f"s{i}" for i in range(count)] + [f"c{i}" for i in range(count)]
@@ -149,12 +149,13 @@ def whole_terms(polynomial: fmpq_mpoly) -> tuple[dict[tuple[int, ...], int], int
     }, denominator
 
 
-def _plain_generators(order: tuple[Node, ...]) -> set[Node]:
+def _plain_generators(order: tuple[Node, ...], outputs: Iterable[Node]) -> set[Node]:
     """Symbols and unknown functions that the expressions contain outside of sines and cosines."""
     found: set[Node] = set()
     seen: set[Node] = set()
     users = {arg for node in order for arg in node.args}
-    stack = [node for node in order if node not in users]
+    # An output may also be the argument of another one: sign(x) and x.
+    stack = [*outputs, *(node for node in order if node not in users)]
     while stack:
         node = stack.pop()
         if node in seen or node.op in (CONST, SIN, COS):
@@ -221,7 +222,7 @@ def normal_form(expressions: Any) -> NormalForm:
     3
     """
     nodes = nodes_of(expressions)
-    ring = Ring(ordered(nodes))
+    ring = Ring(ordered(nodes), leaves(nodes))
     for node in leaves(nodes):
         ring.polynomial(node)
     return NormalForm(ring, nodes)
@@ -240,5 +241,5 @@ def identical(a: Any, b: Any) -> bool:
     first, second = list(leaves(nodes_of(a))), list(leaves(nodes_of(b)))
     if len(first) != len(second):
         raise ArmdynError(f"cannot compare {len(first)} expressions with {len(second)}", expected="the same shape")
-    ring = Ring(ordered((first, second)))
+    ring = Ring(ordered((first, second)), (*first, *second))
     return all(ring.polynomial(u) == ring.polynomial(v) for u, v in zip(first, second, strict=True))

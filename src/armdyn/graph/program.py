@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from armdyn.errors import unknown_name
-from armdyn.graph.expression_writer import Dialect, Python, Writer, infix
+from armdyn.graph.expression_writer import Dialect, ExpressionWriter, Python, infix
 from armdyn.graph.node import ADD, COS, NEG, SIN, SUB, SYMBOL, Node
 from armdyn.graph.structure import is_scalar, leaves
 
@@ -35,7 +35,7 @@ class StraightLine:
 
     def written(self, dialect: Dialect) -> Iterator[tuple[str, str]]:
         """(name, expression) of each line."""
-        writer = Writer(self.names, dialect)
+        writer = ExpressionWriter(self.names, dialect)
         return ((self.names[node], writer.definition(node)) for node in self.lines)
 
 
@@ -129,7 +129,7 @@ def program(graph: Graph, style: str = "text") -> str:
     text = style == "text"
     made = straight_line(graph, graph.names, clean, {"np", *outputs}, None if text else LONGEST)
     dialect = Dialect() if text else Python()
-    writer = Writer(made.names, dialect)
+    writer = ExpressionWriter(made.names, dialect)
     lines = [f"{name} = {expression}" for name, expression in made.written(dialect)]
     lines += [f"{name} = {writer.write(node)}" for name, node in outputs.items()]
     return "\n".join(lines) if text else _python(graph, made.names, lines)

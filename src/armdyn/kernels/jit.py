@@ -119,16 +119,20 @@ def _engines() -> list[Any]:
     return [_new_engine()]
 
 
-def compiled(text: str, effort: int = 1) -> bytes:
+def compiled(text: str, effort: int = 1, optimise: bool = False) -> bytes:
     """Object code of a module.
 
-    effort: 2 takes a tenth longer, for loops that LLVM schedules better than we do; loops of matrices gain nothing. 0
-    takes half the time.
+    effort:   2 takes a tenth longer, for loops that LLVM schedules better than we do; loops of matrices gain nothing. 0
+              takes half the time.
+    optimise: run LLVM's optimiser, for code with variables in memory and common subexpressions.
     """
     with _lock, contextlib.closing(llvm.create_context()) as context:  # constants live as long as their context
         module = llvm.parse_assembly(text, context)
         with contextlib.closing(module):
             module.verify()
+            if optimise:
+                builder = llvm.create_pass_builder(_target(effort), llvm.create_pipeline_tuning_options(2))
+                builder.getModulePassManager().run(module, builder)
             return bytes(_target(effort).emit_object(module))
 
 

@@ -28,6 +28,11 @@ arm moves that far."""
 TURN = 2 * np.pi
 
 
+def rows_of_pose(T: Any) -> Any:
+    """Return the rows of a pose that is given by rows, or as 16 numbers row by row, as exported code takes it."""
+    return [T[k : k + 4] for k in range(0, 16, 4)] if len(T) == 16 else T
+
+
 def _target(T: Sequence[Sequence[Scalar]]) -> Pose:
     return Pose(Mat3([row[:3] for row in T[:3]]), Vec3(*(row[3] for row in T[:3])))
 
@@ -45,23 +50,24 @@ def _revolute(robot: Robot) -> list[bool]:
     return [link.revolute for link in robot.links]
 
 
-def all_graph(robot: Robot, form: ClosedForm) -> Graph:
+def all_graph(robot: Robot, form: ClosedForm, *, flat: bool = False) -> Graph:
     """Return the program of all branches: q (branches, n), angles in (-pi, pi], and exists (branches,), 1 or 0.
 
-    T: the wanted pose. q0: what free joints keep, and the joint that is given to arms with seven joints.
+    flat: the wanted pose T is given as 16 numbers, row by row. q0: what free joints keep, and the joint that is given
+    to arms with seven joints.
     """
 
     def program(T: Any, q0: Any) -> dict[str, Any]:
-        found = list(form.solve(_target(T), held_angles(_revolute(robot), q0)))
+        found = list(form.solve(_target(rows_of_pose(T)), held_angles(_revolute(robot), q0)))
         q = [[ops.atan2(x.sin, x.cos) if isinstance(x, Angle) else x for x in branch.angles] for branch in found]
         if form.known is not None:
             q = [[*row[: form.known], q0[form.known], *row[form.known + 1 :]] for row in q]
         return {"q": q, "exists": [ops.select(branch.exists, 1, 0) for branch in found]}
 
-    return trace(program, {"T": (4, 4), "q0": robot.n})
+    return trace(program, {"T": 16 if flat else (4, 4), "q0": robot.n})
 
 
-def nearest_graph(robot: Robot, form: ClosedForm, *, limits: bool) -> Graph:
+def nearest_graph(robot: Robot, form: ClosedForm, *, limits: bool, flat: bool = False) -> Graph:
     """Return the program of the branch nearest to q0: q (n,), and (status, how far T is from a pose).
 
     Of arms with seven joints, `known` is the position of the known joint, and the distance from q0 a third result.
@@ -74,6 +80,7 @@ def nearest_graph(robot: Robot, form: ClosedForm, *, limits: bool) -> Graph:
     revolute = _revolute(robot)
 
     def program(T: Any, q0: Any, known: Any = None) -> dict[str, Any]:
+        T = rows_of_pose(T)
         wanted = _target(T)
         start = [_clipped(x, low, high) for x, low, high in zip(q0, lower, upper, strict=True)]
         if form.known is not None:
@@ -106,7 +113,7 @@ def nearest_graph(robot: Robot, form: ClosedForm, *, limits: bool) -> Graph:
         return {"q": q, "found": facts}
 
     given = {} if form.known is None else {"known": 1}
-    return trace(program, {"T": (4, 4), "q0": robot.n, **given})
+    return trace(program, {"T": 16 if flat else (4, 4), "q0": robot.n, **given})
 
 
 def _size(x: Scalar) -> Scalar:

@@ -25,23 +25,24 @@ from armdyn.mechanics.actuators import actuated
 from armdyn.mechanics.kinematics import Wrench, frame_pose, link_poses, point_jacobian
 from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD, Link
+from armdyn.robot.parts import StandardDH
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
 
 Matrix = list[list[Scalar]]
 VELOCITY_TERMS = (
-    "translational, centrifugal, links below",
-    "translational, Coriolis, links below",
-    "translational, centrifugal, link itself",
-    "translational, Coriolis, link itself",
-    "rotational, Coriolis",
-    "rotational, gyroscopic",
+    "translational, w x (w x p*) of the links below",
+    "translational, cor x p* of the links below",
+    "translational, w x (w x c) of the link itself",
+    "translational, cor x c of the link itself",
+    "rotational, I cor",
+    "rotational, w x I w",
 )
-"""What `velocity_terms` keeps apart."""
+"""What `velocity_terms` keeps apart; w: angular velocity, cor: its change at constant rates (see `_Rates`)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class CarriedBody:
     """Body s as the equations see it.
 
     step: p* to its link's origin from that of the link before. c: c_s. (Both in world axes.) mass, tensor: m_s, I_s.
@@ -58,9 +59,9 @@ class Body:
     axis: dict[int, Vec3]
 
 
-def _bodies(robot: Robot, q: Scalars, poses: Sequence[Pose]) -> list[Body]:
+def _bodies(robot: Robot, q: Scalars, poses: Sequence[Pose]) -> list[CarriedBody]:
     """All bodies; levers as in the first form of Milićević (4.2): r_s - p_i = sum of p*_k from k = i to s-1, + c_s."""
-    bodies: list[Body] = []
+    bodies: list[CarriedBody] = []
     reach: list[dict[int, Vec3]] = []  # [s][i]: p_s - p_i
     for link, (R, _) in zip(robot.links, poses, strict=True):
         s, central = link.index, _central(robot, link)
@@ -71,7 +72,7 @@ def _bodies(robot: Robot, q: Scalars, poses: Sequence[Pose]) -> list[Body]:
         z = {i: poses[i].R.column(2) for i in reach[s]}
         lever = {i: cross(z[i], p + c) if robot.links[i].revolute else z[i] for i, p in reach[s].items()}
         axis = {i: turn @ z[i] if robot.links[i].revolute else ZERO for i in z}
-        bodies.append(Body(central.mass, central.tensor, step, c, turn, lever, axis))
+        bodies.append(CarriedBody(central.mass, central.tensor, step, c, turn, lever, axis))
     return bodies
 
 
@@ -95,7 +96,7 @@ def _before(link: Link, poses: Sequence[Pose]) -> Pose:
 # The terms of (4.1) -----------------------------------------------------------------------------------------------
 
 
-def _D_tran(robot: Robot, bodies: Sequence[Body]) -> Matrix:
+def _D_tran(robot: Robot, bodies: Sequence[CarriedBody]) -> Matrix:
     """sum_s m_s [z_j x (r_s - p_j)].[z_i x (r_s - p_i)]. Milićević (4.2), second sum"""
     D: Matrix = [[0] * robot.n for _ in range(robot.n)]
     for s in bodies:
@@ -106,7 +107,7 @@ def _D_tran(robot: Robot, bodies: Sequence[Body]) -> Matrix:
     return D
 
 
-def _D_rot(robot: Robot, bodies: Sequence[Body]) -> Matrix:
+def _D_rot(robot: Robot, bodies: Sequence[CarriedBody]) -> Matrix:
     """sum_s (sR0 z_i)^T I_s (sR0 z_j). Milićević (4.2), first sum"""
     D: Matrix = [[0] * robot.n for _ in range(robot.n)]
     for s in bodies:
@@ -123,7 +124,7 @@ class _Rates:
     w: w_k = sum_{p <= k} qd_p z_p. cor: sum_{p <= k} (sum_{q < p} qd_q z_q) x qd_p z_p. a: acceleration of its origin.
     """
 
-    def __init__(self, robot: Robot, qd: Scalars, poses: Sequence[Pose], bodies: Sequence[Body]) -> None:
+    def __init__(self, robot: Robot, qd: Scalars, poses: Sequence[Pose], bodies: Sequence[CarriedBody]) -> None:
         self.w: list[Vec3] = []
         self.cor: list[Vec3] = []
         self.a: list[Vec3] = []
@@ -138,7 +139,7 @@ class _Rates:
             self.a.append(a + cross(w, cross(w, step)) + cross(cor, step) + 2 * cross(w, slide))
 
 
-def _h_tran(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]:
+def _h_tran(robot: Robot, bodies: Sequence[CarriedBody], rates: _Rates) -> list[Scalar]:
     """sum_s m_s {sum_{k<s} [w_k x (w_k x p*_k) + cor_k x p*_k] + w_s x (w_s x c_s) + cor_s x c_s}.lever_i.
 
     Milićević (4.3)
@@ -151,7 +152,7 @@ def _h_tran(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]
     return h
 
 
-def _h_rot(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]:
+def _h_rot(robot: Robot, bodies: Sequence[CarriedBody], rates: _Rates) -> list[Scalar]:
     """sum_s {(sR0 z_i)^T I_s (sR0 cor_s) + [sR0 z_i x sR0 w_s]^T I_s (sR0 w_s)}. Milićević (4.4)"""
     h: list[Scalar] = [0] * robot.n
     for s, w_0, cor_0 in zip(bodies, rates.w, rates.cor, strict=True):
@@ -162,7 +163,7 @@ def _h_rot(robot: Robot, bodies: Sequence[Body], rates: _Rates) -> list[Scalar]:
     return h
 
 
-def _c(robot: Robot, bodies: Sequence[Body]) -> list[Scalar]:
+def _c(robot: Robot, bodies: Sequence[CarriedBody]) -> list[Scalar]:
     """-g.[z_i x sum_s m_s (r_s - p_i)]. Milićević (4.5)"""
     c: list[Scalar] = [0] * robot.n
     for s in bodies:
@@ -213,24 +214,39 @@ def coriolis_rotational(robot: Robot, q: Scalars, qd: Scalars) -> list[Scalar]:
     return _h_rot(robot, bodies, _Rates(robot, qd, poses, bodies))
 
 
+def _anchor(robot: Robot, link: Link, poses: Sequence[Pose]) -> Vec3:
+    """From a link's origin to the origin of frame k-1 of a standard table, which is on the same axis."""
+    geometry = robot.joints[link.index].geometry
+    if not (link.revolute and isinstance(geometry, StandardDH)):
+        return ZERO
+    back: Vec3 = -geometry.d * poses[link.index].R.column(2)
+    return back
+
+
 @quantity
 def velocity_terms(robot: Robot, q: Scalars, qd: Scalars) -> Matrix:
     """The parts of h^tran and h^rot: (..., 6, n), in the order of VELOCITY_TERMS; their sum is coriolis (no rotors).
 
-    Milićević (4.3): the first and second sum, then the third and fourth term; (4.4): the first and second.
+    Milićević (4.3): the first and second sum, then the third and fourth term; (4.4): the first and second. p*_k and c_s
+    start where the text has them start: for standard Denavit-Hartenberg tables at the origin of frame k-1, for other
+    robots, which it does not treat, at that of link k. The terms with w contain products of different rates, too: for
+    centrifugal torques (squares) and Coriolis torques (products) see `bertrand_bruneau.contributions`.
     """
     poses = link_poses(robot, q)
     bodies = _bodies(robot, q, poses)
     rates = _Rates(robot, qd, poses, bodies)
-    centrifugal: list[Vec3] = []  # acceleration of a link's origin by centrifugal terms alone
+    anchors: list[Vec3] = []  # from a link's origin to the text's p_{k-1}
+    centrifugal: list[Vec3] = []  # sum of w_k x (w_k x p*_k) up to p_{s-1}
     h: Matrix = [[0] * robot.n for _ in VELOCITY_TERMS]
     for link, s in zip(robot.outward(), bodies, strict=True):
         k, p = link.index, link.parent
-        before, w_p = (ZERO, ZERO) if p == WORLD else (centrifugal[p], rates.w[p])
-        centrifugal.append(before + cross(w_p, cross(w_p, s.step)))
-        w, cor = rates.w[k], rates.cor[k]
+        anchors.append(_anchor(robot, link, poses))
+        before, w_p, start = (ZERO, ZERO, ZERO) if p == WORLD else (centrifugal[p], rates.w[p], anchors[p])
+        centrifugal.append(before + cross(w_p, cross(w_p, s.step + anchors[k] - start)))
+        w, cor, c = rates.w[k], rates.cor[k], s.c - anchors[k]
         turned, spin = s.turn @ w, s.turn @ cor
-        forces = (centrifugal[k], rates.a[k] - centrifugal[k], cross(w, cross(w, s.c)), cross(cor, s.c))
+        total = rates.a[k] + cross(w, cross(w, anchors[k])) + cross(cor, anchors[k])
+        forces = (centrifugal[k], total - centrifugal[k], cross(w, cross(w, c)), cross(cor, c))
         moments = (s.tensor @ spin, cross(turned, s.tensor @ turned))
         for i, lever in s.lever.items():
             shares = [(s.mass * each).dot(lever) for each in forces] + [s.axis[i].dot(each) for each in moments]
@@ -257,7 +273,7 @@ def inverse_dynamics(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, wrench
     return [ops.total(term) for term in terms]  # Milićević (4.1)
 
 
-def _D(robot: Robot, bodies: Sequence[Body]) -> Matrix:
+def _D(robot: Robot, bodies: Sequence[CarriedBody]) -> Matrix:
     """D = D^rot + D^tran. Milićević (4.2)"""
     return [list(map(add, rot, tran)) for rot, tran in zip(_D_rot(robot, bodies), _D_tran(robot, bodies), strict=True)]
 

@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from armdyn.dynamics import Dynamics
+from armdyn.kernels.procedure import with_slack
 from armdyn.motion.path import bends, sides
 from armdyn.motion.resistance import Reserve
+from armdyn.motion.sweep import SHARES
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
-QUARTERS = np.array([0.25, 0.5, 0.75])
 FINER = np.array([1 / 64, 1 / 16, 1 / 4])
 """Where the cells next to the ends are subdivided."""
 FEWEST = 40
@@ -23,52 +24,49 @@ class Cells(NamedTuple):
     """A part of the path, between two corners, on a grid.
 
     x:         (N+1,) path parameter, from 0 to 1 over the whole path.
-    q, q1, q2: (2, N, n) position and its derivatives by x, at the start [0] and the end [1] of every cell.
-    a, b, g:   (2, N, n) torque = a u + b x + g + friction, with u the acceleration and x the squared rate.
-    reserve:   (2, N, n) torque to stay away from the limits.
-    within:    (3, N, n) the first derivative at the quarters of every cell.
+    q1, q2:    (5, N, n) derivatives of the position by x at the quarters of every cell, `SHARES`, both ends included.
+    a, b, g:   (5, N, n) torque = a u + b x + g + friction, with u the acceleration and x the squared rate.
+    reserve:   (5, N, n) torque to stay away from the limits.
     """
 
     x: Array
-    q: Array
     q1: Array
     q2: Array
     a: Array
     b: Array
     g: Array
     reserve: Array
-    within: Array
 
 
-def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int, extra: Array) -> Array:
+def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int) -> Array:
     """Grid from first to last, denser at the ends, where a motion from rest changes its speed most.
 
         k/N = (sigma + 2/pi asin(sqrt(sigma)))/2,     sigma from 0 to 1: half of them evenly in sigma, half in speed
 
-    Breaks of the path are grid points, and so are `extra` and the places at which a joint with dry friction reverses.
+    Breaks of the path are grid points, and so are the places at which a joint with dry friction reverses.
     """
-    count = max(min(FEWEST, points), round(points * (last - first)))
+    count = max(FEWEST, round(points * (last - first)))
     sigma = np.sin(np.linspace(0.0, np.pi / 2, 8 * count + 1)) ** 2
     even = np.interp(np.linspace(0, 1, count + 1), 0.5 * (sigma + np.linspace(0, 1, 8 * count + 1)), sigma)
     ends = even[1] * FINER  # how friction behaves at rest then matters for a moment only
     x = first + (last - first) * np.concatenate([[0.0], ends, even[1:-1], 1 - ends[::-1], [1.0]])
     x[-1] = last
-    places = np.concatenate([curve.breaks / curve.duration, reversals(dyn, curve, x)])
-    places = np.unique(places[(places > first) & (places < last)])
-    fixed = {first, last, *places.tolist()}
-    for place in places.tolist():
-        k = int(np.searchsorted(x, place))  # x[k-1] < place <= x[k]
-        width = x[k] - x[k - 1]
-        if x[k] not in fixed and x[k] - place < 0.3 * width:
-            x[k] = place
-        elif x[k - 1] not in fixed and place - x[k - 1] < 0.3 * width:
-            x[k - 1] = place
-        elif min(place - x[k - 1], x[k] - place) > 1e-9 * (last - first):
-            x = np.insert(x, k, place)
+    places = np.concatenate([[first], curve.breaks / curve.duration, reversals(dyn, curve, x), [last]])
+    places = np.unique(places[(places >= first) & (places <= last)])
     close = 1e-7 * (last - first)
-    more = np.append(bends(curve, x * curve.duration) / curve.duration, extra[(extra > first) & (extra < last)])
-    more = more[np.abs(more[:, None] - x).min(axis=1) > close] if len(more) else more
-    return np.union1d(x, more)
+    places = places[np.insert(np.diff(places) > 0.01 * close, 0, True)]
+    places[-1] = last
+    # Even grid points make way for a place that is near.
+    free = x[_distances(x, places) > 0.3 * np.gradient(x)]
+    x = np.union1d(free, places)
+    more = bends(curve, x * curve.duration) / curve.duration
+    return np.union1d(x, more[_distances(more, x) > close])
+
+
+def _distances(points: Array, others: Array) -> Array:
+    """Distances of points (k,) to the nearest of others, which are in order."""
+    k = np.searchsorted(others, points).clip(1, len(others) - 1)
+    return np.asarray(np.minimum(np.abs(points - others[k - 1]), np.abs(others[k] - points)))
 
 
 def reversals(dyn: Dynamics, curve: Trajectory, x: Array) -> Array:
@@ -88,17 +86,18 @@ def reversals(dyn: Dynamics, curve: Trajectory, x: Array) -> Array:
     return turns
 
 
-def cells_of(
-    dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int, reserve: Reserve, extra: Array
-) -> Cells:
-    """Return the part of a path between two corners on a grid of so many points, and extra ones, from 0 to 1."""
+def cells_of(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: int, reserve: Reserve) -> Cells:
+    """Return the part of a path between two corners on a grid of so many points."""
     L = curve.duration
-    x = _grid(dyn, curve, first, last, points, extra)
-    s = np.stack([sides(curve, x[:-1] * L)[1], sides(curve, x[1:] * L)[0]])
-    q, q1, q2 = (np.ascontiguousarray(curve(s, order)) * L**order for order in range(3))
+    x = _grid(dyn, curve, first, last, points)
+    s = (x[:-1] + np.array(SHARES)[:, None] * np.diff(x)) * L
+    s[0], s[-1] = sides(curve, x[:-1] * L)[1], sides(curve, x[1:] * L)[0]
+    q, q1, q2, a, b, g = (with_slack((*s.shape, dyn.n)) for _ in range(6))
+    for order, (value, derivative) in enumerate(zip((q, q1, q2), curve.derivatives(s), strict=True)):
+        np.multiply(derivative, L**order, out=value)
     rest = np.zeros_like(q)
-    g = dyn.inverse_dynamics(q, rest, rest)
-    a = dyn.inverse_dynamics(q, rest, q1) - g
-    b = dyn.inverse_dynamics(q, q1, q2) - g - dyn.friction(q1)
-    quarters = x[:-1] + QUARTERS[:, None] * np.diff(x)
-    return Cells(x, q, q1, q2, a, b, g, np.broadcast_to(reserve(s), q.shape), curve(quarters * L, 1) * L)
+    g[...] = dyn.inverse_dynamics(q, rest, rest)
+    np.subtract(dyn.inverse_dynamics(q, rest, q1), g, out=a)
+    np.subtract(dyn.inverse_dynamics(q, q1, q2), g, out=b)
+    b -= dyn.friction(q1)
+    return Cells(x, q1, q2, a, b, g, np.broadcast_to(reserve(s), q.shape))

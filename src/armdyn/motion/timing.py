@@ -13,10 +13,9 @@ from armdyn.errors import ArmdynError, ShapeError
 from armdyn.motion.grid_timing import timed_cells
 from armdyn.motion.jerk_timing import fastest_spline, joined
 from armdyn.motion.path import ByLength, as_path, corners, curvature_jumps
-from armdyn.motion.path_grid import FEWEST, QUARTERS, Cells, cells_of, reversals
+from armdyn.motion.path_grid import FEWEST, Cells, cells_of, reversals
 from armdyn.motion.resistance import Reserve, none_reserved
 from armdyn.motion.sampling import dynamics_of
-from armdyn.motion.slowing import allowed_speeds, slowed_to
 from armdyn.motion.timed_path import JerkLimited, TimeOptimal, TimingStatus
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import LimitsGiven, MotionLimits, limits_of
@@ -27,9 +26,8 @@ from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
 POINTS = 400
-FINER_GRIDS, SLOWED = 3, 1e-3
-"""How often cells that exceed a limit between their ends are divided, and the part of the motion's speed by which it is
-slowed as a whole instead."""
+FINER_GRIDS = 3
+"""How often the number of cells is doubled if some of them exceed a limit between their ends by much."""
 RESOLVED = 2.0
 """Number of full changes of acceleration in the mean time of a cell that a spline follows: faster ones are not used."""
 
@@ -106,22 +104,15 @@ def fastest_timing(
         )
     ends = [_speed_on(curve, which, x) for which, x in ((0, start_speed), (1, end_speed))]
     stops = corners(curve) / curve.duration
-    extra = np.empty(0)
     for finer in range(FINER_GRIDS + 1):
         timings = []
         for first, last in pairwise(stops):
-            cells = cells_of(dyn, curve, first, last, points, reserve, extra)
+            cells = cells_of(dyn, curve, first, last, points << finer, reserve)
             start, end = ends[0] if first == 0 else 0.0, ends[1] if last == 1 else 0.0
             timings.append((cells, *timed_cells(dyn, curve, cells, limits, start, end)))
-        motion = _joined(curve, timings)
-        factors = np.ones(1) if any(ends) else allowed_speeds(dyn, motion, limits, reserve)
-        coarse = factors < 1 - SLOWED
-        if finer == FINER_GRIDS or not coarse.any():
+        if not any(timing[-1] for timing in timings):
             break
-        # Only the cells that exceed a limit are divided: slowing all of the motion for one of them would waste time.
-        inside = [cells.x[:-1, None] + QUARTERS * np.diff(cells.x)[:, None] for cells, *_ in timings]
-        extra = np.union1d(extra, np.concatenate(inside)[coarse])
-    motion = _ending_at_rest(slowed_to(motion, float(factors.min())))
+    motion = _ending_at_rest(_joined(curve, timings))
     return _with_limited_jerk(dyn, motion, limits, points, reserve) if smooth else motion
 
 
@@ -166,7 +157,7 @@ def _speed_on(curve: Trajectory, which: int, factor: float) -> float:
     return factor * (velocity if isinstance(curve, ByLength) else 1.0) / curve.duration
 
 
-def _joined(curve: Trajectory, timings: list[tuple[Cells, Array, Array, TimingStatus, int]]) -> TimeOptimal:
+def _joined(curve: Trajectory, timings: list[tuple[Cells, Array, Array, TimingStatus, int, bool]]) -> TimeOptimal:
     """The parts one after the other, as a time law s(t) of piecewise constant acceleration."""
     L = curve.duration
     knots, pieces = [np.zeros(1)], []
@@ -179,8 +170,8 @@ def _joined(curve: Trajectory, timings: list[tuple[Cells, Array, Array, TimingSt
     s = L * np.concatenate([cells.x for cells, *_ in timings])
     speed = L * np.concatenate([np.sqrt(x) for _, x, *_ in timings])
     bound = L * np.concatenate([highest for _, _, highest, *_ in timings])
-    open_ = any(timing[3] is TimingStatus.FRICTION_OPEN for timing in timings)
-    status = TimingStatus.FRICTION_OPEN if open_ else TimingStatus.OPTIMAL
+    statuses = {timing[3] for timing in timings} - {TimingStatus.OPTIMAL}
+    status = min(statuses, key=list(TimingStatus).index, default=TimingStatus.OPTIMAL)
     return TimeOptimal(curve, clock, status, s, speed, bound, max(timing[4] for timing in timings))
 
 

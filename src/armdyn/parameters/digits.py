@@ -29,7 +29,8 @@ BITS = 256
 STEPS = 3
 """Newton steps that take a closed configuration from 16 digits to all."""
 SPREAD = 0.25
-"""How far from the assembly closed configurations are drawn, rad (prismatic joints: tenths of the longest link)."""
+"""Largest distance, rad, of random closed configurations from the assembly; for prismatic joints in tenths of
+the longest link instead of rad."""
 ZERO = 1e-30
 """A pivot this small against its column is zero."""
 SMALLEST_SHARE = 1e-13

@@ -103,7 +103,7 @@ PART_KEYS: dict[str, tuple[str, ...]] = {
 }
 
 
-class _Reader:
+class _RecordReader:
     """Reads values of one record; knows its parameters and where it stands."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:
@@ -176,9 +176,9 @@ class _Reader:
 def robot_from_record(record: Mapping[str, Any]) -> Robot:
     """A Robot from a record as a robot file holds it."""
     checked_keys(record, _TOP, "robot")
-    reader = _Reader({})
+    reader = _RecordReader({})
     parameters = _parameters(record.get("parameters", {}))
-    reader = _Reader(parameters)
+    reader = _RecordReader(parameters)
     convention = record.get("convention", "standard")
     if convention not in CONVENTIONS:
         raise unknown_name("convention", convention, CONVENTIONS, where="convention")
@@ -215,7 +215,7 @@ def supplemented(robot: Robot, record: Mapping[str, Any], where: str) -> Robot:
 
     Viscous and Coulomb friction stay those of the robot.
     """
-    reader, joints = _Reader({}), {joint.name: joint for joint in robot.tree}
+    reader, joints = _RecordReader({}), {joint.name: joint for joint in robot.tree}
     checked_keys(record, ("gravity", "coupling", "joint"), where)
     for row in _tables(record.get("joint", []), f"{where}.joint"):
         checked_keys(row, ("name", "rotor", "friction", "motor"), f"{where}.joint")
@@ -234,14 +234,14 @@ def supplemented(robot: Robot, record: Mapping[str, Any], where: str) -> Robot:
     return replace(robot, tree=tuple(joints.values()), gravity=gravity, coupling=coupling, expressions=None)
 
 
-def _coupling(rows: Any, n: int, reader: _Reader) -> tuple[tuple[Scalar, ...], ...]:
+def _coupling(rows: Any, n: int, reader: _RecordReader) -> tuple[tuple[Scalar, ...], ...]:
     """The matrix from motor rates to joint rates. Khalil (7.31)"""
     if not isinstance(rows, list | tuple | np.ndarray) or len(rows) not in (0, n):
         raise RobotError(_shown(rows), where="coupling", expected=f"{n} rows, one per moving joint")
     return tuple(tuple(reader.list_of(row, n, f"coupling[{i}]")) for i, row in enumerate(rows))
 
 
-def _configurations(record: Any, tree: tuple[Joint, ...], reader: _Reader) -> dict[str, dict[str, Scalar]]:
+def _configurations(record: Any, tree: tuple[Joint, ...], reader: _RecordReader) -> dict[str, dict[str, Scalar]]:
     """Positions of joints by the name of a configuration and of the joint."""
     known = position_names([joint for joint in tree if joint.kind != "fixed"])
     found: dict[str, dict[str, Scalar]] = {}
@@ -263,11 +263,11 @@ def _parameters(record: Any) -> dict[str, Scalar]:
             raise RobotError(
                 f"{name!r} cannot be the name of a parameter", where=where, expected="letters, digits and _"
             )
-        parameters[name] = _Reader(parameters).scalar(value, where)
+        parameters[name] = _RecordReader(parameters).scalar(value, where)
     return parameters
 
 
-def _tree(record: Any, convention: str, reader: _Reader, root: str) -> tuple[Joint, ...]:
+def _tree(record: Any, convention: str, reader: _RecordReader, root: str) -> tuple[Joint, ...]:
     rows = _tables(record, "joint")
     if not rows:
         raise RobotError("the robot has no joint", expected="at least one [[joint]]")
@@ -284,7 +284,7 @@ def _tree(record: Any, convention: str, reader: _Reader, root: str) -> tuple[Joi
 
 
 def _joint(
-    row: Mapping[str, Any], i: int, convention: str, reader: _Reader, previous: str, bodies: Mapping[str, str]
+    row: Mapping[str, Any], i: int, convention: str, reader: _RecordReader, previous: str, bodies: Mapping[str, str]
 ) -> Joint:
     name = _text(row.get("name", f"joint{i + 1}"), f"joint {i + 1}.name")
     where = f"joint {name!r}"
@@ -326,7 +326,7 @@ def _convention_of(row: Mapping[str, Any], default: str, where: str) -> str:
     return str(convention)
 
 
-def _geometry(row: Mapping[str, Any], convention: str, reader: _Reader, where: str) -> Geometry:
+def _geometry(row: Mapping[str, Any], convention: str, reader: _RecordReader, where: str) -> Geometry:
     if convention == "free":
         axis = unit(reader.vector(row.get("axis", tuple(Z_AXIS)), f"{where}.axis"), f"{where}.axis")
         return FreeTransform(reader.placement(row, where), axis, reader.scalar(row.get("offset", 0), f"{where}.offset"))
@@ -334,7 +334,7 @@ def _geometry(row: Mapping[str, Any], convention: str, reader: _Reader, where: s
     return make(**{key: reader.scalar(row[key], f"{where}.{key}") for key in DH_KEYS[convention] if key in row})
 
 
-def _inertia(row: Mapping[str, Any], reader: _Reader, where: str) -> CentralInertia | Inertia:
+def _inertia(row: Mapping[str, Any], reader: _RecordReader, where: str) -> CentralInertia | Inertia:
     mass = reader.scalar(row.get("mass", 0), f"{where}.mass")
     at_origin = [key for key in ("moment", "inertia_origin") if key in row]
     at_com = [key for key in ("com", "inertia") if key in row]
@@ -350,7 +350,7 @@ def _inertia(row: Mapping[str, Any], reader: _Reader, where: str) -> CentralIner
     return Inertia(mass, vector, entries) if at_origin else CentralInertia(mass, vector, entries)
 
 
-def _loop(record: Mapping[str, Any], i: int, reader: _Reader, bodies: Mapping[str, str]) -> Loop:
+def _loop(record: Mapping[str, Any], i: int, reader: _RecordReader, bodies: Mapping[str, str]) -> Loop:
     where = f"loop {i + 1}"
     checked_keys(record, PART_KEYS["loop"], where)
     kind = record.get("type", "revolute")

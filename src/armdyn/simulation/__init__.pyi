@@ -2,8 +2,8 @@ from armdyn.simulation.course import Hold as Hold
 from armdyn.simulation.experiment import Experiment as Experiment
 from armdyn.simulation.experiment import LawChoice as LawChoice
 from armdyn.simulation.experiment import Observers as Observers
-from armdyn.simulation.experiment import Reference as Reference
-from armdyn.simulation.experiment import Study as Study
+from armdyn.simulation.experiment import ReferenceMotion as ReferenceMotion
+from armdyn.simulation.experiment import Comparisons as Comparisons
 from armdyn.simulation.run import Run as Run
 from armdyn.simulation.run import SimulationError as SimulationError
 from armdyn.simulation.run import Status as Status

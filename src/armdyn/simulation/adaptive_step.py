@@ -10,8 +10,8 @@ from scipy.integrate import solve_ivp
 
 from armdyn.control.base import NOTHING, Desired, SingularTask
 from armdyn.dynamics import Dynamics
-from armdyn.simulation.outcome import Outcome, range_detail
-from armdyn.simulation.problem import HUGE, Problem
+from armdyn.simulation.outcome import RunSamples, range_detail
+from armdyn.simulation.problem import HUGE, SimulationProblem
 from armdyn.simulation.run import Status
 from armdyn.simulation.stiffness import law_slopes
 from armdyn.typing import Array
@@ -44,14 +44,14 @@ class _Event:
         return float(self.function(t, x))
 
 
-def adaptive_steps(problem: Problem) -> Outcome:
+def adaptive_steps(problem: SimulationProblem) -> RunSamples:
     """Simulate with steps as long as the tolerance allows, sampled every dt."""
     with np.errstate(over="ignore", invalid="ignore"):
         return _Adaptive(problem).run()
 
 
 class _Adaptive:
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SimulationProblem) -> None:
         self.p = problem
         z = problem.law.start(problem.q0, problem.qd0)
         self.state = np.concatenate([*problem.start, z])
@@ -62,7 +62,7 @@ class _Adaptive:
         self.held: Array | None = None
         self.left = MOST + EACH * problem.steps
 
-    def run(self) -> Outcome:
+    def run(self) -> RunSamples:
         """Interval by interval: between changes of the plant, or control periods."""
         p = self.p
         bounds = sorted({0, p.steps, *(start for start, _ in p.plants)})
@@ -101,7 +101,7 @@ class _Adaptive:
             torques[-1] = self.torque(times[-1], self.state)
         table = np.array(samples)
         n, end = self.split, self.end
-        return Outcome(
+        return RunSamples(
             p.kept(table[:, :n]), table[:, n:end], np.array(torques), table[:, end:], status, detail, np.array(times)
         )
 

@@ -19,7 +19,7 @@ from armdyn.robot import Robot
 from armdyn.robot.limits import limit_vector, start_position, torque_limits, torque_speed
 from armdyn.simulation.course import Course
 from armdyn.simulation.integrators import AUTO
-from armdyn.simulation.problem import Problem
+from armdyn.simulation.problem import SimulationProblem
 from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver, Stop, numbers, of_state, positive_time
 from armdyn.simulation.stiction import sticks
@@ -117,8 +117,8 @@ def check_free(dyn: Dynamics, law: Law, body: Plant, solver: Solver, stop_at_lim
             )
 
 
-def check_presliding(problem: Problem, body: Plant, batch: bool) -> None:
-    """Raise NotApplicable for what does not keep the state of presliding friction."""
+def check_presliding(problem: SimulationProblem, body: Plant, batch: bool) -> None:
+    """Raise NotApplicable for options that cannot keep the state of presliding friction."""
     name = problem.solver.integrator
     reasons = {
         "a batch of simulations": batch,

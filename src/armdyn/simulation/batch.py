@@ -16,9 +16,9 @@ from armdyn.control.base import Law
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.kernels import build
 from armdyn.kernels.kernel import Kernel
-from armdyn.simulation.compiled_loop import Loop, loops, obstacle, rows_of, stage_rows, step_graph
+from armdyn.simulation.compiled_loop import StepProgram, loops, obstacle, rows_of, stage_rows, step_graph
 from armdyn.simulation.plant_coordinates import initial
-from armdyn.simulation.problem import HUGE, Problem
+from armdyn.simulation.problem import HUGE, SimulationProblem
 from armdyn.simulation.run import Status
 from armdyn.typing import Array
 
@@ -26,7 +26,7 @@ BLOCK = 256
 """Samples that march together."""
 
 
-class Samples(NamedTuple):
+class BatchValues(NamedTuple):
     """What differs between the samples of a batch of shape (...): None where they share it.
 
     q0, qd0:    (..., nq) and (..., n) initial states.
@@ -51,7 +51,7 @@ class Samples(NamedTuple):
         return value if given is None else given.reshape(-1, given.shape[-1])[0]
 
 
-def samples(controller: Any, reference: Any, q0: Any, qd0: Any, parameters: Mapping[str, Array]) -> Samples | None:
+def samples(controller: Any, reference: Any, q0: Any, qd0: Any, parameters: Mapping[str, Array]) -> BatchValues | None:
     """The samples of a batch; None for a single simulation."""
     laws = list(controller) if isinstance(controller, Sequence) else None
     moving = callable(reference) or reference is None or hasattr(reference, "pose")
@@ -75,7 +75,7 @@ def samples(controller: Any, reference: Any, q0: Any, qd0: Any, parameters: Mapp
         ) from None
     if int(np.prod(shape)) == 0:
         raise ShapeError(f"a batch of shape {shape}", where="simulate", expected="at least one sample")
-    return Samples(shape, arrays[0], arrays[1], goals, laws, parameters)
+    return BatchValues(shape, arrays[0], arrays[1], goals, laws, parameters)
 
 
 class Results(NamedTuple):
@@ -90,7 +90,7 @@ class Results(NamedTuple):
     ends: Array
 
 
-def march(problem: Problem, given: Samples, keep: int) -> Results:
+def march(problem: SimulationProblem, given: BatchValues, keep: int) -> Results:
     """Simulate all samples; every `keep`-th time step is stored."""
     p, n, size, count = problem, problem.n, problem.coordinates.size, given.total
     reason = obstacle(p) or ("a change of the plant" if len(p.plants) > 1 else None)
@@ -134,7 +134,7 @@ def march(problem: Problem, given: Samples, keep: int) -> Results:
 
 
 def _march_block(
-    p: Problem, kernel: Kernel, state: Array, given: Array, goals: Array | None, keep: int, found: list[Array]
+    p: SimulationProblem, kernel: Kernel, state: Array, given: Array, goals: Array | None, keep: int, found: list[Array]
 ) -> None:
     n, size, stride, window = p.n, p.coordinates.size, p.method.grid, stage_rows(p.method)
     times = p.dt / stride * np.arange(stride * (p.steps + 1) + 1)
@@ -181,5 +181,5 @@ def _gains(law: Law, laws: Sequence[Law] | None) -> tuple[tuple[tuple[str, int],
 
 
 @lru_cache(maxsize=32)
-def _kernel(loop: Loop) -> Kernel:
+def _kernel(loop: StepProgram) -> Kernel:
     return build(step_graph(loop), "batch_step")

@@ -7,9 +7,9 @@ import numpy as np
 from armdyn.control.base import SingularTask
 from armdyn.control.uncertainty import break_away
 from armdyn.simulation.integrators import METHODS
-from armdyn.simulation.outcome import Outcome
+from armdyn.simulation.outcome import RunSamples
 from armdyn.simulation.plant_coordinates import initial
-from armdyn.simulation.problem import Problem
+from armdyn.simulation.problem import SimulationProblem
 from armdyn.simulation.run import Status
 from armdyn.simulation.stiction import sticks
 from armdyn.simulation.stiffness import Mode, fastest, law_slopes, linear_part, told
@@ -21,7 +21,7 @@ AWAY = 1e-2
 """Distance from the reference at which a joint that friction holds is reported, rad or m."""
 
 
-def automatic(problem: Problem) -> str:
+def automatic(problem: SimulationProblem) -> str:
     """rk4, unless damping or springs of plant or law are too stiff for it at the start, middle or end of the motion.
 
     A margin of two is kept, since inertias change along the motion.
@@ -31,7 +31,7 @@ def automatic(problem: Problem) -> str:
     return "implicit" if 2 * max(rates) * problem.dt > METHODS["rk4"].limit else "rk4"
 
 
-def _modes(problem: Problem, t: float, *, law: bool = True) -> tuple[Mode, Mode]:
+def _modes(problem: SimulationProblem, t: float, *, law: bool = True) -> tuple[Mode, Mode]:
     """The fastest mode of the plant alone, and of the plant under its law, on the reference (t = 0: at the start).
 
     law: whether to ask the law; held torques do not act within a step, and a user's function may have a state.
@@ -60,12 +60,12 @@ def _modes(problem: Problem, t: float, *, law: bool = True) -> tuple[Mode, Mode]
     return alone, fastest(M, D + damping, K + stiffness)
 
 
-def diagnosed(problem: Problem, outcome: Outcome) -> Outcome:
+def diagnosed(problem: SimulationProblem, outcome: RunSamples) -> RunSamples:
     """The outcome of a failed run with joint and cause: damping or springs too fast for step, period or delay."""
     p, names, method, dt = problem, problem.plants[0][1].coordinates.names, problem.method, problem.dt
     plant, loop = _modes(p, 0.0)
 
-    def found(cause: str, status: Status = outcome.status) -> Outcome:
+    def found(cause: str, status: Status = outcome.status) -> RunSamples:
         return outcome._replace(status=status, detail=f"{outcome.detail}: {cause}")
 
     if outcome.status is not Status.UNSTABLE:
@@ -87,7 +87,7 @@ def diagnosed(problem: Problem, outcome: Outcome) -> Outcome:
     return found(f"{names[j]!r} moved fastest, at {abs(outcome.qd[-1, j]):.2g} per s")
 
 
-def _chatter(problem: Problem, outcome: Outcome) -> str:
+def _chatter(problem: SimulationProblem, outcome: RunSamples) -> str:
     """The joint nearest to rest among those whose dry friction jumps there, and what helps."""
     dyn = problem.plants[0][1]
     up, down = break_away(dyn)
@@ -99,7 +99,7 @@ def _chatter(problem: Problem, outcome: Outcome) -> str:
     )
 
 
-def held_by_friction(problem: Problem, outcome: Outcome) -> str:
+def held_by_friction(problem: SimulationProblem, outcome: RunSamples) -> str:
     """The joints that dry friction holds away from the reference at the end, if any."""
     p = problem
     if p.law.in_task_space or not p.law.needs_reference:

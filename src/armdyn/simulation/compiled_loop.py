@@ -24,10 +24,10 @@ from armdyn.graph import Graph, Node, derivative, substitute, symbol, trace
 from armdyn.kernels import build, jit
 from armdyn.kernels.kernel import LARGEST, Kernel
 from armdyn.parameters import standard_parameters, with_standard_parameters
-from armdyn.simulation.integrators import Linear, Method
-from armdyn.simulation.outcome import Outcome, past_range, range_detail
+from armdyn.simulation.integrators import Integrator, Linear
+from armdyn.simulation.outcome import RunSamples, past_range, range_detail
 from armdyn.simulation.plant_coordinates import Measure, PlantCoordinates
-from armdyn.simulation.problem import HUGE, Problem
+from armdyn.simulation.problem import HUGE, SimulationProblem
 from armdyn.simulation.run import Status
 from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.stiction import Grip, Stiction, without_friction
@@ -41,7 +41,7 @@ SHORT = 1000
 """Evaluations of the closed loop that Python does in less time than it takes to trace a step."""
 
 
-def obstacle(problem: Problem) -> str | None:
+def obstacle(problem: SimulationProblem) -> str | None:
     """What keeps a problem from being compiled; None if nothing does."""
     law = problem.law
     reasons = {
@@ -105,12 +105,12 @@ def traced_law(law: Law) -> Law:
     return replace(cast(Any, law), **changes) if changes else law
 
 
-def stage_rows(method: Method) -> int:
+def stage_rows(method: Integrator) -> int:
     """Rows of the reference that a step reads: at both ends and in between, or at the start alone."""
     return 1 if method.grid == 1 else method.grid + 1
 
 
-class Loop(NamedTuple):
+class StepProgram(NamedTuple):
     """Everything that the code of a step depends on.
 
     reference:  shapes of the desired position, velocity and acceleration.
@@ -121,7 +121,7 @@ class Loop(NamedTuple):
 
     dyn: Dynamics
     law: Law
-    method: Method
+    method: Integrator
     dt: float
     hold: int
     saturation: Saturation | None
@@ -173,7 +173,7 @@ def with_gains(law: Law, varying: tuple[tuple[str, int], ...], gains: Sequence[A
 class _ClosedLoop:
     """Plant, actuators and law over symbols. row: (t, reference) at the time of the state."""
 
-    def __init__(self, p: Loop, law: Law) -> None:
+    def __init__(self, p: StepProgram, law: Law) -> None:
         self.p, self.law, self.where = p, law, PlantCoordinates.of(p.dyn, p.measure)
         self.dyn = _varied(p.dyn, p.parameters) if p.parameters else p.dyn
         self.plant = TracedDynamics(self.dyn, bool(p.parameters))
@@ -228,7 +228,7 @@ class _ClosedLoop:
         return whole if self.dry is None else self.dry.linear(whole, grip)
 
 
-def step_graph(p: Loop) -> Graph:
+def step_graph(p: StepProgram) -> Graph:
     """One step: state (q, qd, z) and rows (t, reference) at the stages in; the next state and the torques out.
 
     Gains and parameters that vary are a third input.
@@ -278,7 +278,7 @@ class Stages:
     x is (q, qd, z), hold is (stuck, way) of the joints; without dry friction it has no effect.
     """
 
-    def __init__(self, p: Loop) -> None:
+    def __init__(self, p: StepProgram) -> None:
         self.size, memory = PlantCoordinates.of(p.dyn, p.measure).size, p.memory
         loop = _ClosedLoop(p, traced_law(p.law))
         shapes = {"x": 2 * self.size + memory, "hold": 2 * self.size, "row": p.width}
@@ -322,7 +322,7 @@ class Stages:
 
 
 @lru_cache(maxsize=32)
-def stages_of(loop: Loop) -> Stages | None:
+def stages_of(loop: StepProgram) -> Stages | None:
     """The parts of a step; None if one of them is too long as well."""
     stages = Stages(loop)
     return stages if stages.kernels else None
@@ -365,7 +365,7 @@ class March:
     that results overlap arguments and make copies.)
     """
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, loop: StepProgram) -> None:
         self.loop = loop
 
     @cached_property
@@ -418,13 +418,13 @@ class March:
         self.kernel.sequence(ctypes.addressof(pointers), ctypes.addressof(steps), count)
 
 
-def worth_compiling(problem: Problem) -> bool:
+def worth_compiling(problem: SimulationProblem) -> bool:
     """Whether machine code is the better choice, if nobody has decided it."""
     evaluations = problem.steps * problem.method.stages
     return evaluations >= SHORT and all(march_of(loop).worth_compiling(evaluations) for loop in loops(problem))
 
 
-def compiled_steps(problem: Problem) -> Outcome:
+def compiled_steps(problem: SimulationProblem) -> RunSamples:
     """Simulate in machine code."""
     p, n, size = problem, problem.n, problem.coordinates.size
     stride = p.method.grid
@@ -453,21 +453,21 @@ def rows_of(times: Array, table: Desired) -> Array:
     return np.ascontiguousarray(np.column_stack([times, *(column.reshape(len(times), -1) for column in table)]))
 
 
-def loops(p: Problem) -> list[Loop]:
+def loops(p: SimulationProblem) -> list[StepProgram]:
     """The closed loops of the run, one for each plant."""
     memory = len(p.law.start(p.q0, p.qd0))
     shapes = tuple(x.shape for x in p.course.start) if p.law.in_task_space else ((p.n,),) * 3
     rest = p.saturation, shapes, memory, p.measure, p.stops, p.stiction
-    return [Loop(dyn, p.law, p.method, p.dt, p.hold, *rest) for _, dyn in p.plants]
+    return [StepProgram(dyn, p.law, p.method, p.dt, p.hold, *rest) for _, dyn in p.plants]
 
 
 @lru_cache(maxsize=32)
-def march_of(loop: Loop) -> March:
+def march_of(loop: StepProgram) -> March:
     """The code of a step; laws and plants are frozen, so that it is made only once for the same ones."""
     return March(loop)
 
 
-def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outcome | None:
+def _ended(p: SimulationProblem, state: Array, tau: Array, first: int, count: int) -> RunSamples | None:
     """The outcome, if the motion ended within these steps."""
     n, size = p.n, p.coordinates.size
     block = state[first + 1 : first + count + 1, : 2 * size]
@@ -491,12 +491,12 @@ def _ended(p: Problem, state: Array, tau: Array, first: int, count: int) -> Outc
     return _outcome(p, state, tau, k + 1, Status.LIMIT, range_detail(p, k * p.dt, hit[bad[0]]))
 
 
-def _outcome(p: Problem, state: Array, tau: Array, count: int, status: Status, detail: str) -> Outcome:
+def _outcome(p: SimulationProblem, state: Array, tau: Array, count: int, status: Status, detail: str) -> RunSamples:
     size = p.coordinates.size
     while count > 1 and not np.isfinite(tau[count - 1]).all():
         count -= 1
     part = state[:count]
-    return Outcome(
+    return RunSamples(
         np.ascontiguousarray(part[:, :size]),
         np.ascontiguousarray(part[:, size : 2 * size]),
         np.nan_to_num(tau[:count]),

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from armdyn.errors import NotApplicable
 from armdyn.simulation import compiled_loop, sampled_loop
 from armdyn.simulation.fixed_step import fixed_steps
-from armdyn.simulation.outcome import Outcome
-from armdyn.simulation.problem import Problem
+from armdyn.simulation.outcome import RunSamples
+from armdyn.simulation.problem import SimulationProblem
 
 
 class Executor(NamedTuple):
@@ -24,12 +24,12 @@ class Executor(NamedTuple):
     worth_compiling: whether its machine code is the better choice, if nobody has decided it; None: it has none.
     """
 
-    run: Callable[[Problem], Outcome]
-    obstacle: Callable[[Problem], str | None]
-    worth_compiling: Callable[[Problem], bool] | None = None
+    run: Callable[[SimulationProblem], RunSamples]
+    obstacle: Callable[[SimulationProblem], str | None]
+    worth_compiling: Callable[[SimulationProblem], bool] | None = None
 
 
-def _adaptive_steps(problem: Problem) -> Outcome:
+def _adaptive_steps(problem: SimulationProblem) -> RunSamples:
     from armdyn.simulation.adaptive_step import adaptive_steps  # brings SciPy's integrators along
 
     return adaptive_steps(problem)
@@ -43,7 +43,7 @@ EXECUTORS = (
 )
 
 
-def execute(problem: Problem) -> tuple[Outcome, bool]:
+def execute(problem: SimulationProblem) -> tuple[RunSamples, bool]:
     """The outcome, and whether machine code ran the loop."""
     _check_combination(problem)
     wanted = problem.solver.compiled
@@ -57,7 +57,7 @@ def execute(problem: Problem) -> tuple[Outcome, bool]:
     raise NotApplicable(f"{reason} cannot be compiled", where="simulate", advice="Leave out compiled=True.")
 
 
-def _check_combination(problem: Problem) -> None:
+def _check_combination(problem: SimulationProblem) -> None:
     """Raise NotApplicable for options that no executor takes together."""
     if problem.stiction and not problem.coordinates.rigid:
         raise NotApplicable(

@@ -73,7 +73,7 @@ class _ForceSensor(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reference:
+class ReferenceMotion:
     """The desired motion.
 
     motion:   where to: positions of the joints, rad or m, or the name of one of the robot's configurations; or a .csv
@@ -201,7 +201,7 @@ class Observers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class Comparisons:
     """Further runs that are compared with the first.
 
     imperfect:   compare with computed torque whose model lacks Coriolis, gravity or friction, or has wrong masses
@@ -229,19 +229,19 @@ class Experiment:
     defaults. Without sensors the law sees the exact state. file: where it was read from, for messages.
 
     >>> import armdyn
-    >>> experiment = Experiment(law=LawChoice(name="pid"), reference=Reference(motion=[0.5], duration=0.2))
+    >>> experiment = Experiment(law=LawChoice(name="pid"), reference=ReferenceMotion(motion=[0.5], duration=0.2))
     >>> armdyn.simulate(armdyn.load("pendulum"), experiment).ok
     True
     """
 
     law: LawChoice = LawChoice()
-    reference: Reference = Reference()
+    reference: ReferenceMotion = ReferenceMotion()
     plant: Plant = Plant()
     actuation: Actuation = Actuation()
     sensors: Sensors | None = None
     observers: Observers = Observers()
     solver: Solver = Solver()
-    study: Study = Study()
+    study: Comparisons = Comparisons()
     file: str = ""
 
     def arguments(self, robot: Robot) -> dict[str, Any]:
@@ -351,12 +351,12 @@ class Experiment:
 
 SECTIONS: dict[str, Any] = {
     "law": LawChoice,
-    "reference": Reference,
+    "reference": ReferenceMotion,
     "plant": Plant,
     "actuation": Actuation,
     "sensors": Sensors,
     "observers": Observers,
     "solver": Solver,
-    "study": Study,
+    "study": Comparisons,
 }
 """Sections of an experiment's file, in their order."""

@@ -17,10 +17,10 @@ from armdyn.control.base import Desired, SingularTask
 from armdyn.dynamics import Dynamics
 from armdyn.simulation.compiled_loop import Stages, loops, obstacle, rows_of, stages_of
 from armdyn.simulation.integrators import Linear, Rates, plus
-from armdyn.simulation.outcome import Outcome, end_of_motion
-from armdyn.simulation.problem import Problem, outside
+from armdyn.simulation.outcome import RunSamples, end_of_motion
+from armdyn.simulation.problem import SimulationProblem, outside
 from armdyn.simulation.run import Status
-from armdyn.simulation.sensing import Measurement
+from armdyn.simulation.sensing import MeasuredState
 from armdyn.simulation.stiction import Grip, Stiction
 from armdyn.simulation.stiffness import law_slopes, linear_part
 from armdyn.typing import Array
@@ -29,7 +29,7 @@ LONG = 20_000
 """Evaluations of the closed loop from which on its parts are compiled, if the whole step is too long for that."""
 
 
-def fixed_steps(problem: Problem) -> Outcome:
+def fixed_steps(problem: SimulationProblem) -> RunSamples:
     """Simulate with fixed steps."""
     with np.errstate(over="ignore", invalid="ignore"):
         loop = _Loop(problem)
@@ -40,16 +40,16 @@ def fixed_steps(problem: Problem) -> Outcome:
 class _Loop:
     """State of a running simulation."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SimulationProblem) -> None:
         self.p = problem
         self.table = problem.course.table(_grid(problem))
         self.stride = problem.method.grid
-        self.measure = Measurement(problem) if problem.sensors is not None else None
+        self.measure = MeasuredState(problem) if problem.sensors is not None else None
         self.coordinates = problem.coordinates
         self.stages = _stages(problem)
         self.dry = {start: Stiction.of(dyn) for start, dyn in problem.plants} if problem.stiction else {}
 
-    def run(self) -> Outcome:
+    def run(self) -> RunSamples:
         p = self.p
         (q, qd), z = p.start, p.law.start(p.q0, p.qd0)
         n, size, count = p.n, len(qd), p.steps + 1
@@ -69,7 +69,7 @@ class _Loop:
                 rates, grip, dry = self._rates(k, t, q, qd, z, dyn, held, slid)
                 if k == p.steps or ended[0] is not None:
                     taus[k] = rates(0, q, qd, z)[2]
-                    return Outcome(
+                    return RunSamples(
                         qs[: k + 1], qds[: k + 1], taus[: k + 1], zs[: k + 1], ended[0] or Status.FINISHED, ended[1]
                     )
                 extra: tuple[Any, ...] = (p.along,)
@@ -99,11 +99,11 @@ class _Loop:
                 return self._cut(k + 1, qs, qds, taus, zs, Status.UNSTABLE, f"at t = {t + p.dt:.6g} s")
         raise AssertionError("the loop ends by itself")
 
-    def _cut(self, k: int, qs: Array, qds: Array, taus: Array, zs: Array, status: Status, detail: str) -> Outcome:
+    def _cut(self, k: int, qs: Array, qds: Array, taus: Array, zs: Array, status: Status, detail: str) -> RunSamples:
         """The first k samples, without trailing ones that are not finite."""
         while k > 1 and not (np.isfinite(taus[k - 1]).all() and np.isfinite(zs[k - 1]).all()):
             k -= 1
-        return Outcome(qs[:k], qds[:k], np.nan_to_num(taus[:k]), zs[:k], status, detail)
+        return RunSamples(qs[:k], qds[:k], np.nan_to_num(taus[:k]), zs[:k], status, detail)
 
     def _desired(self, k: int, c: float = 0) -> Desired:
         index = self.stride * k + round(self.stride * c)
@@ -217,13 +217,13 @@ def _solve(A: Array, b: Array) -> Array:
     return cast(Array, dgesv(A, b)[2])
 
 
-def _stages(p: Problem) -> Stages | None:
+def _stages(p: SimulationProblem) -> Stages | None:
     """The parts of the closed loop as machine code; None where they do not pay or cannot be compiled."""
     if p.solver.compiled is False or p.hold or len(p.plants) > 1 or p.steps * p.method.stages < LONG:
         return None
     return stages_of(loops(p)[0]) if obstacle(replace(p, stop=None)) is None else None
 
 
-def _grid(problem: Problem) -> Array:
+def _grid(problem: SimulationProblem) -> Array:
     stride = problem.method.grid
     return problem.dt / stride * np.arange(stride * problem.steps + 1)

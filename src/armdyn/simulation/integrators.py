@@ -141,7 +141,7 @@ def plus(x: Array, growth: Array, lost: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class Method:
+class Integrator:
     """An integrator.
 
     order:    global order of accuracy.
@@ -165,20 +165,22 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
-        Method("euler_taylor", 1, 1, 1, 1.0, euler_taylor, True, "explicit Euler, Taylor step for q, El Baji (43)"),
-        Method("semi_implicit", 1, 1, 1, 2.0, semi_implicit, True, "semi-implicit Euler"),
-        Method("rk4", 4, 4, 2, 2.7, rk4, True, "classical Runge-Kutta"),
-        Method("implicit", 4, 10, 12, np.inf, implicit, True, "linearly implicit Euler, extrapolated; for stiff arms"),
-        Method("variational", 2, 0, 2, 2.0, variational, False, "midpoint variational integrator, symplectic"),
-        Method("dop853", 8, 0, 1, np.inf, None, False, "Dormand-Prince with error control and events (SciPy)"),
-        Method("radau", 5, 0, 1, np.inf, None, False, "implicit Runge-Kutta with error control and events (SciPy)"),
+        Integrator("euler_taylor", 1, 1, 1, 1.0, euler_taylor, True, "explicit Euler, Taylor step for q, El Baji (43)"),
+        Integrator("semi_implicit", 1, 1, 1, 2.0, semi_implicit, True, "semi-implicit Euler"),
+        Integrator("rk4", 4, 4, 2, 2.7, rk4, True, "classical Runge-Kutta"),
+        Integrator(
+            "implicit", 4, 10, 12, np.inf, implicit, True, "linearly implicit Euler, extrapolated; for stiff arms"
+        ),
+        Integrator("variational", 2, 0, 2, 2.0, variational, False, "midpoint variational integrator, symplectic"),
+        Integrator("dop853", 8, 0, 1, np.inf, None, False, "Dormand-Prince with error control and events (SciPy)"),
+        Integrator("radau", 5, 0, 1, np.inf, None, False, "implicit Runge-Kutta with error control and events (SciPy)"),
     )
 }
 AUTO = "auto"
 """Not a method: rk4, or implicit where damping or springs are too stiff for it."""
 
 
-def method(name: str) -> Method:
+def method(name: str) -> Integrator:
     """The integrator of that name."""
     if name not in METHODS:
         raise unknown_name("integrator", name, (AUTO, *METHODS), where="simulate")

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from armdyn.control.base import Desired
-from armdyn.simulation.problem import Problem
+from armdyn.simulation.problem import SimulationProblem
 from armdyn.simulation.run import Status
 from armdyn.typing import Array
 
 
-class Outcome(NamedTuple):
+class RunSamples(NamedTuple):
     """Samples up to the end, and how the run ended."""
 
     q: Array
@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
     """The reference at the samples (or beyond them), if already computed."""
 
 
-def past_range(problem: Problem, q: Array) -> Array | None:
+def past_range(problem: SimulationProblem, q: Array) -> Array | None:
     """Which entries of positions (..., n) are outside the joint limits; None if limits are ignored."""
     if problem.ranges is None:
         return None
@@ -35,13 +35,15 @@ def past_range(problem: Problem, q: Array) -> Array | None:
     return np.asarray((q < low) | (q > high))
 
 
-def range_detail(problem: Problem, t: float, hit: Array) -> str:
+def range_detail(problem: SimulationProblem, t: float, hit: Array) -> str:
     """Name of the first joint at its limit, and the time."""
     joint = problem.plants[0][1].robot.joints[int(hit.argmax())].name
     return f"joint {joint!r} at t = {t:.6g} s"
 
 
-def end_of_motion(p: Problem, t: float, q: Array, qd: Array, last: float | None) -> tuple[Status | None, str, float]:
+def end_of_motion(
+    p: SimulationProblem, t: float, q: Array, qd: Array, last: float | None
+) -> tuple[Status | None, str, float]:
     """Whether the motion ends here: (status or None, detail, value of the stop condition). last: its value before."""
     value = -1.0
     hit = past_range(p, q)

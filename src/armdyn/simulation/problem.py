@@ -15,7 +15,7 @@ from armdyn.dynamics.presliding import Presliding
 from armdyn.errors import ShapeError
 from armdyn.robot import compounds
 from armdyn.simulation.course import Course
-from armdyn.simulation.integrators import Along, Method, itself
+from armdyn.simulation.integrators import Along, Integrator, itself
 from armdyn.simulation.plant_coordinates import Measure, PlantCoordinates, initial
 from armdyn.simulation.saturation import Saturation
 from armdyn.simulation.settings import Sensors, Solver, Stop, Wrench, numbers
@@ -27,7 +27,7 @@ HUGE = 1e8
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SimulationProblem:
     """A closed loop and its initial state.
 
     plants:        (index of the first sample, dynamics) of each interval of time.
@@ -58,7 +58,7 @@ class Problem:
     presliding: Presliding
 
     @property
-    def method(self) -> Method:
+    def method(self) -> Integrator:
         return self.solver.method
 
     @property

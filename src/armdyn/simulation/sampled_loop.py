@@ -13,10 +13,10 @@ import numpy as np
 from armdyn.control.base import NOTHING, Desired, Law, SingularTask
 from armdyn.simulation import compiled_loop
 from armdyn.simulation.compiled_loop import loops, march_of, stage_rows
-from armdyn.simulation.outcome import Outcome, end_of_motion
-from armdyn.simulation.problem import HUGE, Problem
+from armdyn.simulation.outcome import RunSamples, end_of_motion
+from armdyn.simulation.problem import HUGE, SimulationProblem
 from armdyn.simulation.run import Status
-from armdyn.simulation.sensing import Measurement
+from armdyn.simulation.sensing import MeasuredState
 from armdyn.typing import Array
 
 
@@ -28,26 +28,26 @@ class _Given(Law):
         return desired.q
 
 
-def plant_of(problem: Problem) -> Problem:
+def plant_of(problem: SimulationProblem) -> SimulationProblem:
     """The plant of a sampled problem alone, its torques given at every time step."""
     return replace(problem, law=_Given(), hold=1, sensors=None, stop=None, saturation=None)
 
 
-def obstacle(problem: Problem) -> str | None:
+def obstacle(problem: SimulationProblem) -> str | None:
     """What keeps the plant of a sampled law from being compiled; None if nothing does."""
     return compiled_loop.obstacle(plant_of(problem)) if problem.hold else "a law that acts continuously"
 
 
-def worth_compiling(problem: Problem) -> bool:
+def worth_compiling(problem: SimulationProblem) -> bool:
     """Whether machine code for the plant is the better choice."""
     return compiled_loop.worth_compiling(plant_of(problem))
 
 
-def sampled_steps(problem: Problem) -> Outcome:
+def sampled_steps(problem: SimulationProblem) -> RunSamples:
     """Simulate with the law in Python and the plant in machine code."""
     p, n, size, law = problem, problem.n, problem.coordinates.size, problem.law
     table = p.course.table(p.times)
-    measure = None if p.sensors is None else Measurement(p)
+    measure = None if p.sensors is None else MeasuredState(p)
     z = law.start(p.q0, p.qd0)
     count = p.steps + 1
     state, tau, memory = np.empty((count, 4 * size)), np.empty((count, n)), np.empty((count, len(z)))
@@ -56,9 +56,9 @@ def sampled_steps(problem: Problem) -> Outcome:
     plants = {start: march_of(loop).kernel.ufunc for (start, _), loop in zip(p.plants, loops(plant_of(p)), strict=True)}
     held, value, seen = np.zeros(n), 0.0, p.coordinates
 
-    def outcome(k: int, status: Status, detail: str) -> Outcome:
+    def outcome(k: int, status: Status, detail: str) -> RunSamples:
         q, qd = (np.ascontiguousarray(state[:k, part : part + size]) for part in (0, size))
-        return Outcome(q, qd, tau[:k].copy(), memory[:k].copy(), status, detail, table=table)
+        return RunSamples(q, qd, tau[:k].copy(), memory[:k].copy(), status, detail, table=table)
 
     step = plants[0]
     with np.errstate(over="ignore", invalid="ignore"):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.simulation.problem import Problem
+from armdyn.simulation.problem import SimulationProblem
 from armdyn.simulation.settings import Sensors
 from armdyn.typing import Array
 
 
-class Measurement:
+class MeasuredState:
     """The state as the controller measures it, once per control period."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SimulationProblem) -> None:
         assert problem.sensors is not None
         self.sensors: Sensors = problem.sensors
         self.random = np.random.default_rng(self.sensors.seed)

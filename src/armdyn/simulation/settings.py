@@ -14,7 +14,7 @@ from armdyn.control.base import NOTHING
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.robot import Robot
-from armdyn.simulation.integrators import AUTO, Method, method
+from armdyn.simulation.integrators import AUTO, Integrator, method
 from armdyn.simulation.plant_coordinates import MEASURES, Measure
 from armdyn.simulation.stops import Stops
 from armdyn.typing import Array
@@ -169,7 +169,7 @@ class Solver:
             _ = self.method
 
     @cached_property
-    def method(self) -> Method:
+    def method(self) -> Integrator:
         """The integrator of that name."""
         return method(self.integrator)
 

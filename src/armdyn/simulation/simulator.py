@@ -34,13 +34,13 @@ from armdyn.simulation.arguments import (
     stop_forces,
     true_arm,
 )
-from armdyn.simulation.batch import Samples, march, samples
+from armdyn.simulation.batch import BatchValues, march, samples
 from armdyn.simulation.causes import automatic, diagnosed, held_by_friction
 from armdyn.simulation.executors import execute
 from armdyn.simulation.experiment import Experiment
 from armdyn.simulation.integrators import AUTO
-from armdyn.simulation.outcome import Outcome
-from armdyn.simulation.problem import Problem
+from armdyn.simulation.outcome import RunSamples
+from armdyn.simulation.problem import SimulationProblem
 from armdyn.simulation.run import Run, Status
 from armdyn.simulation.runs import Runs
 from armdyn.simulation.settings import Actuation, Plant, Sensors, Solver, Stop
@@ -119,7 +119,7 @@ def simulate(
     steps = step_count(course, getattr(law, "duration", None) if duration is None else duration, solver.dt)
     nq = dyn.robot.nq
     start = start_of("q0", q0, nq, law, course.start.q), start_of("qd0", qd0, n, law, course.start.qd)
-    problem = Problem(
+    problem = SimulationProblem(
         plants=plants_over_time(dyn, body, solver.dt, steps),
         law=law,
         course=course,
@@ -160,7 +160,7 @@ def simulate(
     return run.required() if throw else run
 
 
-def _runs(problem: Problem, many: Samples, begin: float) -> Runs:
+def _runs(problem: SimulationProblem, many: BatchValues, begin: float) -> Runs:
     """The results of a batch."""
     p, keep = problem, problem.solver.keep
     found = march(p, many, keep)
@@ -198,7 +198,7 @@ def _runs(problem: Problem, many: Samples, begin: float) -> Runs:
     )
 
 
-def _run(problem: Problem, outcome: Outcome, in_code: bool, seconds: float, notes: tuple[str, ...]) -> Run:
+def _run(problem: SimulationProblem, outcome: RunSamples, in_code: bool, seconds: float, notes: tuple[str, ...]) -> Run:
     t = problem.times[: len(outcome.q)] if outcome.t is None else outcome.t
     known = outcome.table
     desired = problem.course.table(t) if known is None else Desired(*(column[: len(t)] for column in known))

@@ -24,7 +24,7 @@ FUNCTIONS: Mapping[str, int] = {
 }
 """The functions measured, and the number of joint vectors that each takes."""
 COLUMNS = 14
-"""Of the regressor, per joint."""
+"""Number of columns of the regressor per joint."""
 
 
 @dataclass(frozen=True)

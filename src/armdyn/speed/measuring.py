@@ -27,7 +27,7 @@ from armdyn.speed.engines import OTHERS, Engine, Maker
 from armdyn.speed.engines.own import OwnEngine, result_shapes
 from armdyn.speed.machine import facts
 from armdyn.speed.peak import bandwidth, peak
-from armdyn.speed.result import OWN, FunctionResult, Report, RobotResult, Timing
+from armdyn.speed.result import OWN, CallTiming, FunctionResult, Report, RobotResult
 from armdyn.speed.stopwatch import interleaved, one_core, seconds_once
 from armdyn.typing import Array, Progress, quiet
 
@@ -176,7 +176,7 @@ class _Work:
         seconds = interleaved(calls, self.settings.rounds, self.settings.turn, self.settings.most)
         self._measure_peak()
         self.done += 1
-        timings = tuple(Timing(key[0], calls[key].label, key[1], key[2], value) for key, value in seconds.items())
+        timings = tuple(CallTiming(key[0], calls[key].label, key[1], key[2], value) for key, value in seconds.items())
         made = dynamics.program(name)
         angles = self._angles(name)
         lanes = getattr(made, "lanes", None)
@@ -246,7 +246,7 @@ class _Work:
         return tuple(sorted({min(size, most) for size in self.settings.sizes}))
 
     def _bytes(self, name: str) -> int:
-        """Of the results for one sample."""
+        """Bytes that the results of one sample take."""
         return 8 * sum(math.prod(shape) for shape in result_shapes(self.dynamics, name))
 
     def _measure_peak(self) -> None:

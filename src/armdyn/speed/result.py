@@ -19,7 +19,7 @@ SINCOS = 34
 
 
 @dataclass(frozen=True)
-class Timing:
+class CallTiming:
     """Seconds per sample of one call. kind: call, out (one sample); batch, kernel (many)."""
 
     engine: str
@@ -44,7 +44,7 @@ class FunctionResult:
     lanes: int | None
     cold: float
     warm: float
-    timings: tuple[Timing, ...]
+    timings: tuple[CallTiming, ...]
     differences: Mapping[str, float]
     failed: Mapping[str, str]
     bytes: int
@@ -58,13 +58,13 @@ class FunctionResult:
     def engines(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(timing.engine for timing in self.timings))
 
-    def timing(self, engine: str, kind: str, samples: int = 1) -> Timing | None:
+    def timing(self, engine: str, kind: str, samples: int = 1) -> CallTiming | None:
         for found in self.timings:
             if (found.engine, found.kind, found.samples) == (engine, kind, samples):
                 return found
         return None
 
-    def batch(self, engine: str, samples: int) -> Timing | None:
+    def batch(self, engine: str, samples: int) -> CallTiming | None:
         """The engine's batch of this size or the next smaller one; without any, its fastest single call."""
         sizes = [timing.samples for timing in self.timings if (timing.engine, timing.kind) == (engine, "batch")]
         smaller = [size for size in sizes if size <= samples]

@@ -13,6 +13,11 @@ from armdyn.errors import ShapeError
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
+SLACK = 8
+"""Doubles behind arrays that machine code reads in vectors."""
+MANY = 64
+"""Times from which on machine code evaluates them."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PiecewisePolynomial(Trajectory):
@@ -31,7 +36,9 @@ class PiecewisePolynomial(Trajectory):
 
     def __post_init__(self) -> None:
         for name in ("knots", "coefficients"):
-            own = np.array(getattr(self, name), dtype=float)
+            given = np.asarray(getattr(self, name), dtype=float)
+            own = np.zeros(given.size + SLACK)[: given.size].reshape(given.shape)
+            own[...] = given
             own.setflags(write=False)
             object.__setattr__(self, name, own)
         knots, coefficients = self.knots, self.coefficients
@@ -54,7 +61,25 @@ class PiecewisePolynomial(Trajectory):
     def breaks(self) -> Array:
         return self.knots
 
+    def derivatives(self, t: Array, highest: int = 2) -> tuple[Array, ...]:
+        times = np.asarray(t, dtype=float)
+        within = bool(times.size) and times.min() >= 0 and times.max() <= self.duration  # not so if there is a NaN
+        found = self._compiled(times, highest) if within else None
+        return super().derivatives(times, highest) if found is None else tuple(found)
+
+    def _compiled(self, t: Array, order: int) -> list[Array] | None:
+        """Derivatives up to that order by machine code; None for few times, which are not worth loading LLVM."""
+        if t.size < MANY or order > 3 or np.iscomplexobj(t):
+            return None
+        from armdyn.kernels import jit
+        from armdyn.trajectory.evaluation import derivatives_of
+
+        return derivatives_of(self.knots, self.coefficients, t, order + 1) if jit.available() else None
+
     def inside(self, t: Array, order: int) -> Array:
+        found = self._compiled(t, order)
+        if found is not None:
+            return found[order]
         last = len(self.coefficients) - 1
         piece = np.clip(np.searchsorted(self.knots, t.real, side="right") - 1, 0, last)
         x = (t - self.knots[piece])[..., None]

@@ -98,10 +98,14 @@ class Trajectory(Shown, ABC):
             value = np.where(((real < 0) | (real > self.duration))[..., None], 0.0, value)
         return value
 
+    def derivatives(self, t: Array, highest: int = 2) -> tuple[Array, ...]:
+        """Position and derivatives up to that order at the same times, (*t.shape, n) each."""
+        return tuple(self(t, order) for order in range(highest + 1))
+
     def sample(self, dt: float) -> MotionSamples:
         """Position, velocity and acceleration at 0, dt, 2 dt, ... and at the end."""
         t = grid(self.duration, dt)
-        return MotionSamples(t, self(t), self(t, 1), self(t, 2))
+        return MotionSamples(t, *self.derivatives(t))
 
     def peak(self, order: int = 0) -> Array:
         """(n,) largest magnitude of the derivative of that order, searched on a grid and refined."""

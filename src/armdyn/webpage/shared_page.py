@@ -14,7 +14,7 @@ from typing import Any
 from armdyn import __version__
 from armdyn.codegen import model
 from armdyn.codegen.functions import Model
-from armdyn.codegen.wasm_module import Code, module
+from armdyn.codegen.wasm_module import WasmCode, module
 from armdyn.codegen.wasm_source import codes, description, functions_script
 from armdyn.equations import derive
 from armdyn.errors import FeatureError
@@ -119,7 +119,7 @@ def _json(value: Any) -> str:
     return text
 
 
-def _poses(tree: Robot) -> Code:
+def _poses(tree: Robot) -> WasmCode:
     """Poses of all links, twelve numbers each: rows of [R p]."""
 
     def placed(q: Any) -> Any:
@@ -129,10 +129,10 @@ def _poses(tree: Robot) -> Code:
 
     graph = trace(placed, {"q": tree.n})
     inputs, outputs = ports(graph.inputs, "input"), ports(graph.outputs, "output")
-    return Code("link_poses", straight_line(graph, {}, str), inputs, outputs)
+    return WasmCode("link_poses", straight_line(graph, {}, str), inputs, outputs)
 
 
-def _facts(robot: Robot, made: Model, poses: Code) -> dict[str, Any]:
+def _facts(robot: Robot, made: Model, poses: WasmCode) -> dict[str, Any]:
     """What the page knows of the robot besides its functions."""
     tree = robot.opened
     known = description(made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.browser.equation_inspector import Entry, entry, entry_names, value_now
+from armdyn.browser.equation_inspector import EquationEntry, entry, entry_names, value_now
 from armdyn.browser.panel_pages import entry_page, text_page, value_page
 from armdyn.browser.panels.panel import Panel
 
@@ -18,9 +18,9 @@ class EquationsPanel(Panel):
 
     def build(self) -> None:
         self.names = entry_names(self.studio.answers.robot)
-        self.entry: Entry | None = None
+        self.entry: EquationEntry | None = None
         self.matrix = self.gui.add_dropdown("Matrix", tuple(MATRICES.values()), initial_value=MATRICES["M"])
-        self.choice = self.gui.add_dropdown("Entry", self.names["M"], initial_value=self.names["M"][0])
+        self.choice = self.gui.add_dropdown("EquationEntry", self.names["M"], initial_value=self.names["M"][0])
         self.rate = self.gui.add_slider(
             "Joint velocities for C", -2.0, 2.0, 0.1, 1.0, visible=False, hint="rad/s or m/s, the same of every joint"
         )

@@ -10,6 +10,7 @@ from armdyn.equations.judging.edits import short_form
 from armdyn.errors import ArmdynError
 from armdyn.graph import PI, Node, constant, identical, normal_form, substitute, symbol
 from armdyn.graph.node import SYMBOL
+from armdyn.graph.polynomial import rational_terms
 from armdyn.graph.structure import leaves, ordered
 
 
@@ -135,19 +136,21 @@ def owner_of_parameters(ours: Equations) -> dict[str, str]:
     return found
 
 
-def missing_term(ours: Equations, rest: Node) -> Missing | None:
-    """rest: ours - given, in words: what is missing, or what is too much, and what it belongs to."""
+def missing_term(ours: Equations, right: Node, given: Node) -> Missing | None:
+    """What is missing or too much, in words, and what it belongs to."""
+    rest = right - given
     try:
-        form = normal_form(rest)
+        form = normal_form((rest, given))
     except ArmdynError:
         return None
+    left, theirs = (rational_terms(polynomial) for polynomial in form.entries)
     owners = owner_of_parameters(ours)
     names = {str(node.value) for node in ordered(rest) if node.op == SYMBOL}
-    belongs = list(
-        dict.fromkeys(owners[name] for name in sorted(names) if name in owners and "ratio" not in owners[name])
-    )
+    owned = (owners[name] for name in sorted(names) if name in owners)
+    belongs = list(dict.fromkeys(owner for owner in owned if "ratio" not in owner))
     whose = f", {belongs[0]}" if len(belongs) == 1 else ""
-    shown = short_form(rest)
-    if shown.startswith("-") and " + " not in shown and " - " not in shown[1:]:
-        return Missing(f"too much: {short_form(-rest)}{whose}", "superfluous term", form.terms)
-    return Missing(f"missing: {shown}{whose}", "missing term", form.terms)
+    if all(
+        theirs.get(factors) == -value for factors, value in left.items()
+    ):  # they have it, and it should not be there
+        return Missing(f"too much: {short_form(-rest)}{whose}", "superfluous term", len(left))
+    return Missing(f"missing: {short_form(rest)}{whose}", "missing term", len(left))

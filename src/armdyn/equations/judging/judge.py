@@ -354,7 +354,7 @@ def _explained(ours: Equations, name: str, given: Node, right: Node, model: str)
     causes = [*([model] if model else []), *(edit.words for edit in edits)]
     kind = "model" if model else edits[0].kind if edits else ""
     correction = short_form(edits[0].result) if edits else short_form(right)
-    left = missing_term(ours, right - given)
+    left = missing_term(ours, right, given)
     single = edits and " and " not in edits[0].kind
     if left is not None and ((left.terms <= 2 and not single) or not edits):
         causes.insert(1 if model else 0, left.words)

@@ -399,7 +399,8 @@ class _Latex(_Expression):
             yield from self._next(scan)
 
     def _next(self, scan: _Scan) -> Iterator[Token]:
-        word = self.vocabulary.word(scan.rest)
+        before = scan.text[scan.place - 1 : scan.place]
+        word = self.vocabulary.word(scan.rest, not before.isalpha() and before != "\\")
         if word is not None:
             scan.place += word.length
             yield Token("name", word.name + scan.index())
@@ -728,17 +729,12 @@ class _Code(_Expression):
         return super().atom()
 
     def symbol(self, name: str) -> Any:
-        if self.peek().kind == "open" and self.tokens[self.place + 1 : self.place + 3] == [
-            Token("name", "t"),
-            Token("close", ")"),
-        ]:
+        kinds = [token.kind for token in self.tokens[self.place : self.place + 3]]
+        inside = self.tokens[self.place + 1].value if kinds[:1] == ["open"] and kinds[2:] == ["close"] else None
+        if inside == "t":  # q1(t)
             self.place += 3
-        elif (
-            self.peek() == ("open", "[")
-            and self.tokens[self.place + 1].kind == "num"
-            and self.tokens[self.place + 2 : self.place + 3] == [Token("close", "]")]
-        ):
-            name += str(self.tokens[self.place + 1].value)
+        elif kinds[1:2] == ["num"] and inside is not None:  # q[1]
+            name += str(inside)
             self.place += 3
         elif self.peek().kind == "open":
             raise self.error(f"the function {name} is not known")

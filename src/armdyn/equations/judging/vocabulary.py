@@ -39,16 +39,23 @@ class Vocabulary:
         self.names = {_key(name): name for name in names}
         self.n, self.prismatic = n, frozenset(prismatic)
         self.renamed = {_key(theirs): ours for theirs, ours in (symbols or {}).items()}
-        stems = {re.sub(r"\d.*", "", name) for name in self.names.values()}
-        capitals = sorted(
-            (stem for stem in stems if len(stem) > 1 and (stem.isupper() or stem == "Ia")), key=len, reverse=True
-        )
+        stems = {re.sub(r"\d.*", "", name) for name in self.names.values()} | {"qd", "qdd"}
+        long = sorted((stem for stem in stems if len(stem) > 1 and stem.isalpha()), key=len, reverse=True)
         trig = r"(?:SS|CC|CS|SC|S|C)(?=_?\{?\d)"
-        self._words = re.compile("|".join([*(rf"{stem}(?=_?\{{?\d)" for stem in capitals), trig]))
+        capitals = [rf"{stem}(?=_?\{{?\d)" for stem in long if stem.isupper() or stem == "Ia"]
+        self._words = re.compile("|".join([*capitals, trig]))
+        whole = [name for name in self.names.values() if re.fullmatch(r"[A-Za-z]+\d+[A-Za-z]+", name)]
+        self._alone = re.compile(
+            "|".join([*(rf"{name}(?!\w)" for name in whole), *(rf"{stem}(?![A-Za-z])" for stem in long)])
+        )
 
-    def word(self, text: str) -> Word | None:
-        """A word of several letters, such as MX or SS, at the beginning of a LaTeX text."""
-        match = self._words.match(text)
+    def word(self, text: str, alone: bool) -> Word | None:
+        """A word of several letters at the beginning of a LaTeX text.
+
+        alone: no letter stands before it, so that it may be a name such as ml_2; capitals such as MX or SS are words in
+        any case.
+        """
+        match = self._words.match(text) or (self._alone.match(text) if alone else None)
         return Word(match[0], match.end()) if match else None
 
     def symbol(self, name: str) -> Node:

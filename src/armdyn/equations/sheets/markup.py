@@ -30,9 +30,6 @@ FONT = "'Latin Modern Math','STIX Two Math','Cambria Math',math"
 """Fonts whose brackets stretch around matrices in a browser."""
 
 
-BOLD = ' style="font-weight:bold"'
-
-
 class Piece(NamedTuple):
     """A part of a formula: its kind, its word, and the parts it consists of."""
 
@@ -163,9 +160,8 @@ def _letters(piece: Piece) -> str:
 def _mathml(piece: Piece, bold: bool = False) -> str:
     kind, word, parts = piece
     inner = [_mathml(part, bold) for part in parts]
-    style = BOLD if bold else ""
     if kind == "id":
-        return f"<mi{style}>{escape(word)}</mi>"
+        return f"<mi>{_bold(word) if bold else escape(word)}</mi>"
     if kind == "func":
         return f"<mi>{word}</mi><mo>&#x2061;</mo>"
     if kind == "num":
@@ -178,8 +174,7 @@ def _mathml(piece: Piece, bold: bool = False) -> str:
         return f"<mtext>{escape(_text(parts[0]))}</mtext>"
     if kind == "accent":
         letter = _text(parts[0])
-        style = BOLD if bold or parts[0].kind == "bold" else ""
-        return f"<mi{style}>{escape(letter + word)}</mi>"
+        return f"<mi>{(_bold(letter) if bold or parts[0].kind == 'bold' else escape(letter)) + word}</mi>"
     if kind == "frac":
         return f"<mfrac>{_row(inner[0])}{_row(inner[1])}</mfrac>"
     if kind == "sqrt":
@@ -198,6 +193,16 @@ def _mathml(piece: Piece, bold: bool = False) -> str:
             return f'<mtable columnalign="right left">{rows}</mtable>'
         return f"<mrow>{_fence('[')}{table}{_fence(']')}</mrow>"
     return "".join(inner)
+
+
+def _bold(word: str) -> str:
+    """A letter in mathematical bold italics; a browser sets these with the right distances to indices."""
+    if len(word) != 1:
+        return escape(word)
+    for first, last, bold in (("A", "Z", 0x1D468), ("a", "z", 0x1D482), ("Α", "Ω", 0x1D71C), ("α", "ω", 0x1D736)):
+        if first <= word <= last:
+            return chr(bold + ord(word) - ord(first))
+    return escape(word)
 
 
 def _row(content: str) -> str:

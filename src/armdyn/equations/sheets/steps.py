@@ -17,8 +17,9 @@ from armdyn.equations.sheets.sheet import Change, Check, Line, Notation, Sheet
 from armdyn.errors import ArmdynError, FileError, unknown_name
 from armdyn.files import write_text
 from armdyn.formula_lines import wrapped
-from armdyn.graph import Node, text
+from armdyn.graph import Node, constant, text
 from armdyn.graph.expression_writer import infix
+from armdyn.graph.latex_lines import PaperStyle, width
 from armdyn.graph.latex_lines import lines as broken
 from armdyn.graph.render import LatexStyle, name_parts, rendered
 from armdyn.markup import latex_text
@@ -36,6 +37,8 @@ SUFFIXES = {".txt": "text", ".tex": "latex", ".md": "markdown", ".html": "html",
 PAGE_WIDTH = 430.0
 """Width of a formula on A4 paper, pt."""
 FOLDED = "too long to be written out"
+LONGEST = 15_000
+"""Letters of LaTeX from which on a value is left out on paper: it would fill pages."""
 LONG = 700
 """Letters of LaTeX from which on a value is folded on a page."""
 
@@ -232,6 +235,7 @@ class _Letters(LatexStyle):
     """LaTeX in the letters of a text."""
 
     def __init__(self, symbols: Mapping[str, str]) -> None:
+        super().__init__()
         self.symbols = symbols
 
     def symbol(self, node: Node) -> str:
@@ -241,6 +245,12 @@ class _Letters(LatexStyle):
             dotted = rf"\{'d' * rate}ot{{{letter}}}" if rate else letter
             return f"{dotted}_{{{index}}}" if index else dotted
         return super().symbol(node)
+
+
+class _PaperLetters(PaperStyle, _Letters):
+    """The same with brackets of fixed size, between which a line may be broken."""
+
+    symbol = _Letters.symbol
 
 
 def latex_value(value: Any, notation: Notation, gap: bool = False) -> str:
@@ -318,12 +328,29 @@ def _display(steps: Steps, line: Line, room: float) -> str:
     r"""One line as an aligned equation: name = rule = value."""
     value = steps.latex(line)
     rows = [rf"{line.name} &= {line.rule}"] if line.rule else []
-    if isinstance(line.value, Node):
-        first, *further = broken(value, room)
-        rows += [rf"{line.name if not rows else ''} &= {first}", *(f"&\\quad {part}" for part in further)]
-    else:
+    gap = line.folded or (steps.quiz and bool(line.rule))
+    if gap or (not isinstance(line.value, Node) and width(value) < 2 * room):
         rows.append(rf"{line.name if not rows else ''} &= {value}")
+    elif len(value) > LONGEST:
+        rows.append(rf"{line.name if not rows else ''} &= \text{{{FOLDED}}}")
+    else:
+        for name, node in _entries(line):
+            first, *further = broken(str(rendered(node, _PaperLetters(steps.notation.symbols))), room)
+            rows += [rf"{name} &= {first}", *(rf"&\quad {part}" for part in further)]
     return " \\\\\n".join(rows)
+
+
+def _entries(line: Line) -> list[tuple[str, Node]]:
+    """The entries of a value that do not vanish, each with its name."""
+    if isinstance(line.value, Node):
+        return [(line.name if not line.rule else "", line.value)]
+    rows = [(row,) if isinstance(row, Node) else row for row in line.value]
+    places = [
+        (f"{i + 1}" if len(row) == 1 else f"{i + 1},{j + 1}", x)
+        for i, row in enumerate(rows)
+        for j, x in enumerate(row)
+    ]
+    return [(rf"\left[{line.name}\right]_{{{place}}}", x) for place, x in places if x is not constant(0)]
 
 
 def _zero_line(zero: Sequence[Line]) -> str:
@@ -377,7 +404,7 @@ STYLE = f"""
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222; }}
 math {{ font-family: {markup.FONT}; font-size: 1.1em; }}
 .line {{ display: grid; grid-template-columns: 1fr auto; gap: 1em; align-items: center;
-  margin: .5em 0; overflow-x: auto; }}
+  margin: .5em 0; padding: .2em 0; overflow-x: auto; overflow-y: hidden; }}
 .source {{ color: #777; font-size: .85em; white-space: nowrap; }}
 h2 {{ border-bottom: 1px solid #ddd; margin-top: 1.6em; }}
 summary {{ cursor: pointer; color: #555; }}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from armdyn.errors import ShapeError
-from armdyn.findings import Finding
+from armdyn.findings import Finding, listed
 from armdyn.identification.log.filters import averaged
 from armdyn.identification.log.log import Log
 from armdyn.typing import Array
@@ -23,7 +23,13 @@ FEWEST_REBUILT = 200
 """Samples below which a clock is not rebuilt."""
 WHOLE, CLEARER = 0.15, 0.5
 """A clock is rebuilt if the positions advance by whole periods to this rms error, in periods, and to this share of the
-error of the stamps."""
+error of the stamps,"""
+OFF, USUAL = 0.3, 0.01
+"""and otherwise than the stamps, by more than OFF periods, in at least the share USUAL of the steps: a few disturbed
+positions are no wrong clock."""
+SPIKE = 12.0
+"""A position is a spike if it is this many times as far from the mean of its neighbours as 95 % of the positions, and
+if these neighbours are off by half as much, to within a quarter, as the neighbours of one wrong number are."""
 MOVES = 0.01
 """Share of the largest squared velocity above which the positions tell the time."""
 STILL = 1e-3
@@ -69,18 +75,49 @@ def cleaned(log: Log) -> Log:
     if len(kept) == len(log):
         return log
 
+    return replace(_rows(log, kept), findings=(*log.findings, *found))
+
+
+def _rows(log: Log, kept: Array) -> Log:
+    """Some samples of a log."""
+
     def taken(x: Array | None) -> Array | None:
         return None if x is None else x[kept]
 
-    return replace(
-        log,
-        t=log.t[kept],
-        q=log.q[kept],
-        tau=log.tau[kept],
-        qd=taken(log.qd),
-        qdd=taken(log.qdd),
-        findings=(*log.findings, *found),
+    return replace(log, t=log.t[kept], q=log.q[kept], tau=log.tau[kept], qd=taken(log.qd), qdd=taken(log.qdd))
+
+
+def _without_spikes(log: Log) -> Log:
+    """The log without samples in which a single position is wrong; they would look like a wrong clock."""
+    if len(log) < FEWEST:
+        return log
+    away = log.q[1:-1] - (log.q[:-2] + log.q[2:]) / 2
+    before, z, after = away[1:-3], away[2:-2], away[3:-1]
+    size = np.abs(z)
+    usual, step = (np.quantile(np.abs(x), 0.95, axis=0) for x in (away, np.diff(log.q, axis=0)))
+    spike = size > np.maximum(np.maximum(SPIKE * usual, 2 * step), STILL)  # a wrong clock displaces by a step
+    for beside in (before, after):
+        spike &= np.abs(beside + z / 2) < size / 4
+    for beyond in (away[:-4], away[4:]):
+        spike &= np.abs(beyond) < size / 4
+    if not spike.any():
+        return log
+    rows, kept = np.flatnonzero(spike.any(axis=1)) + 3, np.ones(len(log), dtype=bool)
+    kept[rows] = False
+    joints = [log.joints[j] if log.joints else f"joint {j + 1}" for j in np.flatnonzero(spike.any(axis=0))]
+    found = Finding(
+        "spikes",
+        "suspicious",
+        listed(joints),
+        f"{len(rows)} {'position is' if len(rows) == 1 else 'positions are'} far from those before and after, by up to "
+        f"{float(size[spike].max()):.3g} rad or m, the first at t = {log.t[rows[0]]:.6g} s; left out",
+        condition="positions that change gradually",
+        value=float(len(rows)),
+        unit="samples",
+        cause="disturbed transmission, or a turn of an encoder counted twice",
+        advice="Check the wiring and the counters of the encoders.",
     )
+    return replace(_rows(log, kept), findings=(*log.findings, found))
 
 
 def _far(x: Array) -> Array:
@@ -239,6 +276,7 @@ def rebuilt(log: Log) -> Log:
     0 for a sample that was written twice, 2 or more where samples were lost. Time is then the sum of round(k); where
     the robot hardly moves it follows the stamps. Jitter of a full period defeats this: the stamps are kept then.
     """
+    log = _without_spikes(log)
     if len(log) < FEWEST_REBUILT:
         return log
     h = log.period
@@ -250,7 +288,8 @@ def rebuilt(log: Log) -> Log:
         if fast.sum() < FEWEST:
             return log
         by_stamps, by_ticks = _spread(k - stamps, fast), _spread(k - np.round(k), fast)
-        if by_ticks > WHOLE or by_ticks > CLEARER * by_stamps:
+        off = fast & (np.abs(k - stamps) > OFF)
+        if by_ticks > min(WHOLE, CLEARER * by_stamps) or off.sum() < USUAL * fast.sum():
             return log
         ticks = np.where(fast, np.maximum(np.round(k), 0.0), np.maximum(np.round(stamps), 1.0))
     repeated, lost = int((ticks == 0).sum()), int((ticks > 1).sum())
@@ -270,18 +309,7 @@ def rebuilt(log: Log) -> Log:
         advice="Log the time of measurement.",
     )
 
-    def taken(x: Array | None) -> Array | None:
-        return None if x is None else x[kept]
-
-    return replace(
-        log,
-        t=t[kept],
-        q=log.q[kept],
-        tau=log.tau[kept],
-        qd=taken(log.qd),
-        qdd=taken(log.qdd),
-        findings=(*log.findings, found),
-    )
+    return replace(_rows(log, kept), t=t[kept], findings=(*log.findings, found))
 
 
 def _periods(q: Array, ticks: Array, width: int) -> tuple[Array, Array]:

@@ -223,13 +223,11 @@ class Cursor:
         w, where, k, kind = self.w, place.where, place.at, vector(self.lanes)
         if place in self.received:
             return self.received[place]
-        if where in ("link", "robot"):
-            constant = ", !invariant.load !1"
-            if where == "link" and self.four:
-                return w.put(f"load {kind}, ptr {w.offset(self.link, WIDE * k)}, align {WIDE}{constant}")
-            address = w.offset(self.link, WIDE * k) if where == "link" else w.offset(self.layout.robot, 8 * k)
-            value = w.put(f"load double, ptr {address}, align 8{constant}")
-            return w.splat(value, self.lanes)
+        if where == "link":
+            address, constant = w.offset(self.link, WIDE * k), ", !invariant.load !1"
+            if self.four:
+                return w.put(f"load {kind}, ptr {address}, align {WIDE}{constant}")
+            return w.splat(w.put(f"load double, ptr {address}, align 8{constant}"), self.lanes)
         if where == "world" and self.four:
             return w.splat(w.load("double", self.address(place)), self.lanes)
         return w.load(kind, self.address(place), 8 * self.lanes)

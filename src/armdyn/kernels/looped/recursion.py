@@ -29,9 +29,9 @@ FREE = 6
 
 
 class Place(NamedTuple):
-    """Where a number is: in the table of links, among the robot's own numbers, in an input, a result, or a record."""
+    """Where a number is: in the table of links, in an input, a result, or a record."""
 
-    where: Literal["link", "robot", "joint", "own", "parent", "world", "inbox", "outbox", "pair", "strip", "result"]
+    where: Literal["link", "joint", "own", "parent", "world", "inbox", "outbox", "pair", "strip", "result"]
     at: int
 
 
@@ -318,9 +318,6 @@ class Site:
 
     def numbers(self, names: str) -> list[Node]:
         return [self.number(name) for name in names.split()]
-
-    def robot(self, name: str) -> Node:
-        return self._symbol(f"robot_{name}", Place("robot", self.recipe.robot.index(name)))
 
     def joint(self, name: str) -> Node:
         """An input of the link's joint."""

@@ -7,7 +7,7 @@ import numpy as np
 from armdyn.analysis import acceleration_ellipsoid, force_ellipsoid, velocity_ellipsoid
 from armdyn.dynamics import Dynamics
 from armdyn.errors import NotApplicable
-from armdyn.report.chapters.chapter import Chapter
+from armdyn.report.chapters.chapter import ReportChapter
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.figures.ellipsoid_figures import drawn_rows, ellipsoid_figure, holding_torques_twice
 from armdyn.report.figures.style import as_svg
@@ -20,7 +20,7 @@ MANY = 12
 """Joints up to which the sets are drawn: a polytope of n torques has up to 2^n vertices."""
 
 
-def abilities(subject: Subject) -> Chapter:
+def abilities(subject: Subject) -> ReportChapter:
     """Ellipsoids of velocity, force and acceleration."""
     dyn = subject.dyn
     dyn.program("forward_dynamics")  # raises PhysicsError if the mass matrix is singular
@@ -33,7 +33,7 @@ def abilities(subject: Subject) -> Chapter:
         "along a short one slow or weak (Siciliano sec. 3.9 and 7.9)."
     )
     file = subject.table("ellipsoids.csv", section, "half axes of the ellipsoids")
-    return Chapter([html.paragraph(text), _drawn(subject, strength), html.table(section)], files=[file])
+    return ReportChapter([html.paragraph(text), _drawn(subject, strength), html.table(section)], files=[file])
 
 
 def _drawn(subject: Subject, strength: Array) -> str:

@@ -27,7 +27,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Chapter:
+class ReportChapter:
     """The content of a chapter.
 
     blocks: HTML, in order.

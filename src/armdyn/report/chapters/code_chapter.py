@@ -7,7 +7,7 @@ from pathlib import Path
 from armdyn.codegen import DEFAULT, model
 from armdyn.codegen.export_files import save, texts
 from armdyn.errors import PhysicsError
-from armdyn.report.chapters.chapter import Chapter, File
+from armdyn.report.chapters.chapter import File, ReportChapter
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 from armdyn.tables import Column, Section
@@ -24,7 +24,7 @@ NAMED = {"CMakeLists.txt": "CMake project for the C files", "README.txt": "how t
 LANGUAGES = ("c", "python")
 
 
-def code(subject: Subject) -> Chapter:
+def code(subject: Subject) -> ReportChapter:
     """Inverse and forward dynamics, mass matrix and others as source code."""
     names = DEFAULT if subject.robot.n <= MANY else DEFAULT[:1]
     subject.say("exporting code")
@@ -58,7 +58,7 @@ def code(subject: Subject) -> Chapter:
         html.subheading("How to try it"),
         html.code(how),
     ]
-    return Chapter(blocks, files=files)
+    return ReportChapter(blocks, files=files)
 
 
 def _what(path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from armdyn.report.chapters.abilities_chapter import abilities
-from armdyn.report.chapters.chapter import Chapter
+from armdyn.report.chapters.chapter import ReportChapter
 from armdyn.report.chapters.code_chapter import code
 from armdyn.report.chapters.conventions_chapter import conventions_used
 from armdyn.report.chapters.equations_chapter import base, certificate, equations, formulations
@@ -16,7 +16,7 @@ from armdyn.report.chapters.robot_chapter import checkup, geometry, parameters
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.chapters.tracking_chapter import tracking
 
-CHAPTERS: dict[str, Callable[[Subject], Chapter]] = {
+CHAPTERS: dict[str, Callable[[Subject], ReportChapter]] = {
     "Check-up": checkup,
     "Geometry": geometry,
     "Parameters": parameters,

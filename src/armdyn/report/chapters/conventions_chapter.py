@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 
 from armdyn import conventions
-from armdyn.report.chapters.chapter import Chapter
+from armdyn.report.chapters.chapter import ReportChapter
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 
 
-def conventions_used(subject: Subject) -> Chapter:
+def conventions_used(subject: Subject) -> ReportChapter:
     """Units, frames, signs and orders."""
     _, *paragraphs = (conventions.__doc__ or "").strip().split("\n\n")
-    return Chapter([html.definitions([_titled(" ".join(paragraph.split())) for paragraph in paragraphs])])
+    return ReportChapter([html.definitions([_titled(" ".join(paragraph.split())) for paragraph in paragraphs])])
 
 
 def _titled(paragraph: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from armdyn.errors import NotApplicable
 from armdyn.graph import text
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.parameters import BaseParameters, base_parameters, standard_parameters
-from armdyn.report.chapters.chapter import Chapter, Fact
+from armdyn.report.chapters.chapter import Fact, ReportChapter
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 from armdyn.report.pages.equations_block import equations_block, is_long
@@ -30,7 +30,7 @@ DEFINITE = "M positive definite"
 FAMILIES = {"inertial": "links", "rotor": "rotors", "friction": "friction"}
 
 
-def equations(subject: Subject) -> Chapter:
+def equations(subject: Subject) -> ReportChapter:
     """M, C and g, typeset."""
     longest = _longest_chain(subject.robot)
     if longest > DEEPEST:
@@ -45,7 +45,7 @@ def equations(subject: Subject) -> Chapter:
         files.append(subject.text("equations.md", derived.markdown(), "the equations as Markdown"))
         files.append(subject.text("equations.tex", derived.latex(), "the equations as LaTeX"))
     blocks = [equations_block(derived)]
-    return Chapter(blocks, files=files, numbers={"terms": dict(derived.size)})
+    return ReportChapter(blocks, files=files, numbers={"terms": dict(derived.size)})
 
 
 def _longest_chain(robot: Robot) -> int:
@@ -56,7 +56,7 @@ def _longest_chain(robot: Robot) -> int:
     return max(depths, default=0)
 
 
-def certificate(subject: Subject) -> Chapter:
+def certificate(subject: Subject) -> ReportChapter:
     """Exact agreement of all formulations."""
     points, compared = (3 if subject.robot.n <= MANY else 1), _compared(subject.robot)
     made = certify(subject.robot, points=points, formulations=compared, progress=subject.progress("certificate"))
@@ -69,7 +69,7 @@ def certificate(subject: Subject) -> Chapter:
         facts.append(Fact("mass matrix", "not positive definite", "no forward dynamics", False))
     words = "All formulations were evaluated in exact rational arithmetic and compared with one another."
     blocks = [html.paragraph(words), html.table(_certificate_section(made))]
-    return Chapter(blocks, facts, numbers={"agree": agree, "error_probability": made.error_probability})
+    return ReportChapter(blocks, facts, numbers={"agree": agree, "error_probability": made.error_probability})
 
 
 def _compared(robot: Robot) -> tuple[Formulation, ...]:
@@ -77,7 +77,7 @@ def _compared(robot: Robot) -> tuple[Formulation, ...]:
     return tuple(entry for entry in FORMULATIONS if robot.n <= VERY_MANY or entry.name in SWIFT)
 
 
-def formulations(subject: Subject) -> Chapter:
+def formulations(subject: Subject) -> ReportChapter:
     """Inverse dynamics by every formulation: operations and times."""
     made = compare(
         subject.robot,
@@ -93,10 +93,10 @@ def formulations(subject: Subject) -> Chapter:
     )
     file = subject.table("formulations.csv", section, "operations and times of all formulations")
     blocks = [html.paragraph(words), html.table(section)]
-    return Chapter(blocks, files=[file])
+    return ReportChapter(blocks, files=[file])
 
 
-def base(subject: Subject) -> Chapter:
+def base(subject: Subject) -> ReportChapter:
     """The smallest set of parameters that determines the torques."""
     robot = subject.robot
     must_move(robot)
@@ -139,7 +139,7 @@ def base(subject: Subject) -> Chapter:
         html.table(for_reading) if found.names else "",
         html.remark(idle),
     ]
-    return Chapter(blocks, [fact], [file], numbers=numbers)
+    return ReportChapter(blocks, [fact], [file], numbers=numbers)
 
 
 def _clean_values(found: BaseParameters) -> list[float]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
 from armdyn.errors import ArmdynError
-from armdyn.report.chapters.chapter import Chapter, Fact
+from armdyn.report.chapters.chapter import Fact, ReportChapter
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 from armdyn.tables import Column, Section
@@ -26,7 +26,7 @@ TURN, TURNS = 0.004, 5
 """Seconds of one measurement, and their number; the shortest counts."""
 
 
-def kernels(subject: Subject) -> Chapter:
+def kernels(subject: Subject) -> ReportChapter:
     """Every function, compiled and timed on this machine."""
     dyn, n = subject.dyn, subject.robot.n
     names = [name for name in QUANTITIES if name in USUAL or (n <= MANY and name not in HESSIANS)]
@@ -72,7 +72,7 @@ def kernels(subject: Subject) -> Chapter:
         said = f"{count.multiplications} x, {count.additions} +"
         facts.append(Fact("inverse dynamics", said, "operations, compiled"))
         facts.append(Fact("one call", f"{1e6 * call:.2f} µs", f"{1e9 * sample:.0f} ns per sample in a batch"))
-    return Chapter(blocks, facts, [file], numbers={"functions": numbers})
+    return ReportChapter(blocks, facts, [file], numbers={"functions": numbers})
 
 
 def _measured(dyn: Any, name: str, random: np.random.Generator) -> tuple[tuple[float, float], tuple[str, ...]]:

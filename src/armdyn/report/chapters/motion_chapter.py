@@ -9,9 +9,9 @@ import numpy as np
 from armdyn.files import writing
 from armdyn.motion import TorqueBreakdown, bearing_loads, motion_limits, sizing
 from armdyn.motion import torque_breakdown as broken_down
-from armdyn.report.chapters.chapter import Chapter, File
+from armdyn.report.chapters.chapter import File, ReportChapter
 from armdyn.report.chapters.subject import Subject
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.report.figures.style import INK, color
 from armdyn.report.figures.torque_figures import EFFECTS
 from armdyn.report.pages import html
@@ -29,7 +29,7 @@ TITLES = {
 }
 
 
-def motion(subject: Subject) -> Chapter:
+def motion(subject: Subject) -> ReportChapter:
     """A motion within the limits: positions, and torques split by physical effect."""
     chosen = subject.motion
     subject.say("torques of a motion")
@@ -51,7 +51,9 @@ def motion(subject: Subject) -> Chapter:
     ]
     largest = {name: float(x) for name, x in zip(joint_names(parts.robot), np.abs(parts.tau).max(axis=0), strict=True)}
     files = _files(subject, parts)
-    return Chapter(blocks, files=files, numbers={"motion_s": chosen.trajectory.duration, "largest_torques": largest})
+    return ReportChapter(
+        blocks, files=files, numbers={"motion_s": chosen.trajectory.duration, "largest_torques": largest}
+    )
 
 
 def _effects(parts: TorqueBreakdown) -> dict[str, Array]:
@@ -73,7 +75,7 @@ def _effect_panels(parts: TorqueBreakdown) -> tuple[list[str], list[tuple[str, s
     for i, (name, unit) in enumerate(zip(joint_names(parts.robot), joint_units(parts.robot), strict=True)):
         lines = [Line(parts.t, part[:, i], color=_color(effect)) for effect, part in effects.items()]
         lines.append(Line(parts.t, parts.tau[:, i], style="--", color=INK))
-        drawn.append(chart(Panel(name, "time, s", unit[3], lines)))
+        drawn.append(chart(Axes(name, "time, s", unit[3], lines)))
     key = [(effect, _color(effect), False) for effect in effects]
     return drawn, [*key, ("total", "currentColor", True)]
 
@@ -89,7 +91,7 @@ def joint_panels(robot: Robot, t: Array, values: Array, order: int) -> list[str]
     drawn = []
     for kind, joints in by_kind(robot).items():
         lines = [Line(t, values[:, j], color=color(j)) for j in joints]
-        drawn.append(chart(Panel(f"{TITLES[kind][order]}, {kind} joints", "time, s", UNITS[kind][order], lines)))
+        drawn.append(chart(Axes(f"{TITLES[kind][order]}, {kind} joints", "time, s", UNITS[kind][order], lines)))
     return drawn
 
 
@@ -134,7 +136,7 @@ def _files(subject: Subject, parts: TorqueBreakdown) -> list[File]:
 # Loads of the actuators --------------------------------------------------------------------------------------------
 
 
-def actuators(subject: Subject) -> Chapter:
+def actuators(subject: Subject) -> ReportChapter:
     """Peak and effective torques, speeds, powers and energies over one cycle of the motion."""
     cycle = subject.motion.trajectory
     subject.say("sizing of actuators")
@@ -152,7 +154,7 @@ def actuators(subject: Subject) -> Chapter:
     if not subject.robot.constrained:
         blocks.append(html.table(bearing_loads(subject.dyn, cycle).section()))
     file = subject.table("actuators.csv", joint, "actuator loads over the motion")
-    return Chapter(blocks, files=[file], numbers={"mean_power_W": loads.mean_power})
+    return ReportChapter(blocks, files=[file], numbers={"mean_power_W": loads.mean_power})
 
 
 def _sizing_section(title: str, robot: Robot, loads: Any) -> Section:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armdyn import catalog, references
 from armdyn.mechanics.registry import FORMULATIONS
-from armdyn.report.chapters.chapter import Chapter
+from armdyn.report.chapters.chapter import ReportChapter
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
 
@@ -12,7 +12,7 @@ METHODS = ("parameters", "operational_space")
 """Topics of the references that a study uses besides its formulations."""
 
 
-def references_used(subject: Subject) -> Chapter:
+def references_used(subject: Subject) -> ReportChapter:
     """The source texts by author, then further references."""
     topics = references.topics()
     wanted = [name for name in (*(entry.name for entry in FORMULATIONS), *METHODS) if name in topics]
@@ -24,4 +24,4 @@ def references_used(subject: Subject) -> Chapter:
         "This report cites the source texts by author. The command `armdyn cite` prints all references, also as BibTeX."
     )
     rows = [(entry.cited_as, f"{entry} Used for: {entry.used}.") for entry in references.TEXTS if entry.key in found]
-    return Chapter([html.paragraph(words), html.definitions(rows), html.bullets("Further references", others)])
+    return ReportChapter([html.paragraph(words), html.definitions(rows), html.bullets("Further references", others)])

@@ -10,7 +10,7 @@ from armdyn.doctor import check
 from armdyn.errors import ArmdynError
 from armdyn.formats import ModelWarning
 from armdyn.kinematics.reach import reach
-from armdyn.report.chapters.chapter import Chapter, Fact, File
+from armdyn.report.chapters.chapter import Fact, File, ReportChapter
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.figures.robot_figures import robot_figure
 from armdyn.report.pages import html
@@ -25,7 +25,7 @@ WRITTEN = {
 }
 
 
-def checkup(subject: Subject) -> Chapter:
+def checkup(subject: Subject) -> ReportChapter:
     """Whether the description is physically consistent, complete and plausible."""
     found = check(subject.robot)
     words = "The description was checked for physical consistency, completeness and plausibility."
@@ -34,10 +34,10 @@ def checkup(subject: Subject) -> Chapter:
     if found.notes:
         own = "One note comes" if len(found.notes) == 1 else f"{len(found.notes)} notes come"
         blocks.append(html.paragraph(f"{own} from the robot's file; see Parameters."))
-    return Chapter(blocks, [fact], numbers={"checkup": found.summary})
+    return ReportChapter(blocks, [fact], numbers={"checkup": found.summary})
 
 
-def geometry(subject: Subject) -> Chapter:
+def geometry(subject: Subject) -> ReportChapter:
     """Pictures, joint table, tool positions at the configurations shown, reach."""
     robot = subject.robot
     views = [robot_figure(robot, {name: subject.shown[name]}) for name in subject.views]
@@ -56,7 +56,7 @@ def geometry(subject: Subject) -> Chapter:
         reach_note = f"Reach: the largest distance between tool and base is {far:.4g} m."
         reach_note += _free_joints(robot)
     blocks = [html.panels(views, caption), *map(html.table, sections), html.table(subject.poses)]
-    return Chapter([*blocks, html.paragraph(reach_note) if reach_note else ""], facts, numbers=numbers)
+    return ReportChapter([*blocks, html.paragraph(reach_note) if reach_note else ""], facts, numbers=numbers)
 
 
 def _is_geometry(section: Section) -> bool:
@@ -76,7 +76,7 @@ def _free_joints(robot: Robot) -> str:
     return f" Joints without limits ({named}) turn freely{slide}."
 
 
-def parameters(subject: Subject) -> Chapter:
+def parameters(subject: Subject) -> ReportChapter:
     """Masses, inertias, limits and drives; the robot as files."""
     robot = subject.robot
     mass = sum(float(link.inertia.mass) for link in robot.opened.links)
@@ -85,7 +85,7 @@ def parameters(subject: Subject) -> Chapter:
     head = [(label, fact.replace(" = ", UNBROKEN)) for label, fact in describe.head(robot)]
     blocks = [html.definitions(head), *map(html.table, sections)]
     blocks.append(html.bullets("Notes from the robot's file", describe.notes(robot)))
-    return Chapter(blocks, [Fact("moving mass", f"{mass:.4g} kg")], files, notes, {"moving_mass_kg": mass})
+    return ReportChapter(blocks, [Fact("moving mass", f"{mass:.4g} kg")], files, notes, {"moving_mass_kg": mass})
 
 
 def _saved(subject: Subject) -> tuple[list[File], list[str]]:

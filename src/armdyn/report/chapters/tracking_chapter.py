@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from armdyn.control import ComputedTorque
-from armdyn.report.chapters.chapter import Chapter, File
+from armdyn.report.chapters.chapter import File, ReportChapter
 from armdyn.report.chapters.motion_chapter import by_kind, joint_key, joint_panels
 from armdyn.report.chapters.subject import Subject
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.report.figures.style import color
 from armdyn.report.pages import html
 from armdyn.robot.limits import UNITS
@@ -28,7 +28,7 @@ FLOOR = 1e-9
 """Errors below this are drawn at it, since a logarithmic axis has no zero."""
 
 
-def tracking(subject: Subject) -> Chapter:
+def tracking(subject: Subject) -> ReportChapter:
     """The same motion under computed torque with models that omit an effect or have wrong masses."""
     cycle = subject.motion.trajectory
     robot, dyn = subject.robot, subject.dyn
@@ -57,7 +57,7 @@ def tracking(subject: Subject) -> Chapter:
         full.save(subject.folder / "tracking.csv"), "the tracked motion with the full model: t, q, qd, tau, error"
     )
     worst = {name: float(np.abs(run.error).max()) for name, run in runs.items()}
-    return Chapter(blocks, files=[file], numbers={"largest_tracking_errors": worst})
+    return ReportChapter(blocks, files=[file], numbers={"largest_tracking_errors": worst})
 
 
 def _error_panels(robot: Robot, runs: Mapping[str, Run]) -> list[str]:
@@ -67,7 +67,7 @@ def _error_panels(robot: Robot, runs: Mapping[str, Run]) -> list[str]:
             Line(run.t, np.maximum(np.abs(run.error[:, joints]).max(axis=1), FLOOR), color=color(k))
             for k, run in enumerate(runs.values())
         ]
-        drawn.append(chart(Panel(f"error, {kind} joints", "time, s", UNITS[kind].position, lines, log=True)))
+        drawn.append(chart(Axes(f"error, {kind} joints", "time, s", UNITS[kind].position, lines, log=True)))
     return drawn
 
 

@@ -35,7 +35,7 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class Axes:
     """One pair of axes. x, y: names with units. log: logarithmic y. equal: one scale for both."""
 
     title: str
@@ -46,7 +46,7 @@ class Panel:
     equal: bool = False
 
 
-def chart(*panels: Panel, columns: int = 2) -> str:
+def chart(*panels: Axes, columns: int = 2) -> str:
     """The panels as inline SVG, side by side where the page is wide enough, at most `columns` in a row."""
     drawn = [_drawn(panel) for panel in panels]
     if len(drawn) == 1:
@@ -56,7 +56,7 @@ def chart(*panels: Panel, columns: int = 2) -> str:
     return f'<div style="{style}">{"".join(drawn)}</div>'
 
 
-def _drawn(panel: Panel) -> str:
+def _drawn(panel: Axes) -> str:
     figure = new_figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     _draw(figure.subplots(), panel)
     return as_svg(figure)
@@ -71,7 +71,7 @@ def series(t: Any, y: Any, labels: Sequence[str], style: str = "-", wide: bool =
     ]
 
 
-def _draw(axes: Any, panel: Panel) -> None:
+def _draw(axes: Any, panel: Axes) -> None:
     for k, line in enumerate(panel.lines):
         x, y = np.asarray(line.x, dtype=float), np.asarray(line.y, dtype=float)
         keep = decimated(len(x), MOST_POINTS)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.doctor.explanation import Explanation, TorqueTable
+from armdyn.doctor.explanation import ComparedTorques, Explanation
 from armdyn.files import write_text
 from armdyn.findings import sentence
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.report.figures.robot_figures import draw_robot
 from armdyn.report.figures.style import COLORS, GREY, INK, as_svg, color, framed_axes, new_figure
 from armdyn.report.pages import html
@@ -128,14 +128,14 @@ def _scatter(found: Explanation) -> list[str]:
     return [html.figure(chart(*panels, columns=3), text)]
 
 
-def _panel(found: Explanation, table: TorqueTable, j: int) -> Panel:
+def _panel(found: Explanation, table: ComparedTorques, j: int) -> Axes:
     first, second, corrected = table.first[:, j], table.second[:, j], table.corrected[:, j]
     ends = np.array([min(second.min(), first.min()), max(second.max(), first.max())])
     lines = [Line(ends, ends, color=INK), Line(first, second, "as they are", "o", GREY)]
     if found.causes:
         lines.append(Line(corrected, second, "causes corrected", "o", COLORS[0]))
     unit = _unit(found, j)
-    return Panel(found.joints[j].joint, f"{_short(found.first)} ({unit})", f"{_short(found.second)} ({unit})", lines)
+    return Axes(found.joints[j].joint, f"{_short(found.first)} ({unit})", f"{_short(found.second)} ({unit})", lines)
 
 
 def _unit(found: Explanation, j: int) -> str:

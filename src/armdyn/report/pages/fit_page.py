@@ -23,7 +23,7 @@ from armdyn.identification.fit.tables import (
     headline,
     term_section,
 )
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.report.figures.style import COLORS, GREY
 from armdyn.report.pages import html
 from armdyn.robot.limits import UNITS
@@ -146,7 +146,7 @@ def _torques(fit: Fit) -> list[str]:
             ),
         ]
         title = f"{joint.name}: error {tried.relative_error[j]:.1%}"
-        panels.append(chart(Panel(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines)))
+        panels.append(chart(Axes(title, "t (s)", f"torque ({unit})" if unit == "N m" else "force (N)", lines)))
     return [html.panels(panels, text, key)]
 
 
@@ -190,7 +190,7 @@ def _causes(fit: Fit, j: int, plain: Array, rich: Array) -> list[str]:
     }
     return [
         chart(
-            Panel(
+            Axes(
                 "",
                 name,
                 f"residual ({torque})",

@@ -17,7 +17,7 @@ from armdyn.doctor import check
 from armdyn.errors import ArmdynError
 from armdyn.files import create_folder, require_free
 from armdyn.notebook_view import View
-from armdyn.report.chapters.chapter import Chapter, Fact, File
+from armdyn.report.chapters.chapter import Fact, File, ReportChapter
 from armdyn.report.chapters.contents import CHAPTERS
 from armdyn.report.chapters.subject import Subject
 from armdyn.report.pages import html
@@ -29,7 +29,7 @@ from armdyn.tables import Section
 from armdyn.typing import Progress, quiet
 
 PAGE = "report.html"
-Maker = Callable[[Subject], Chapter]
+Maker = Callable[[Subject], ReportChapter]
 ORDER = (
     "joints",
     "moving mass",
@@ -120,7 +120,7 @@ def study(
     """
     start, folder = time.perf_counter(), Path(folder)
     require_free([create_folder(folder) / PAGE])
-    made: dict[str, Chapter] = {}
+    made: dict[str, ReportChapter] = {}
 
     def say(step: str) -> None:
         progress(step, len(made) / len(chapters))
@@ -139,7 +139,7 @@ def study(
     seconds, peak = time.perf_counter() - start, peak_megabytes()
     files = [file for chapter in made.values() for file in chapter.files]
     files.append(_record(subject, facts, numbers, missing, seconds, peak))
-    summary = Chapter(
+    summary = ReportChapter(
         [
             html.cards((f.label, f.text, f.remark, f.good) for f in facts),
             _left_out(missing),
@@ -184,7 +184,7 @@ def _described(robot: Robot) -> str:
     return json.dumps(record_from_robot(robot), default=str, sort_keys=True)
 
 
-def _attempted(make: Maker, subject: Subject) -> tuple[Chapter, str]:
+def _attempted(make: Maker, subject: Subject) -> tuple[ReportChapter, str]:
     """The chapter, or one that gives the reason why it does not apply, and the reason."""
     try:
         return make(subject), ""
@@ -192,7 +192,7 @@ def _attempted(make: Maker, subject: Subject) -> tuple[Chapter, str]:
         reason = error.message
     except (ArithmeticError, np.linalg.LinAlgError) as error:  # numbers of this robot that no formula foresaw
         reason = f"the computation failed ({error})."
-    return Chapter([html.missing(f"Does not apply to this robot: {reason}")]), reason
+    return ReportChapter([html.missing(f"Does not apply to this robot: {reason}")]), reason
 
 
 def _left_out(missing: Mapping[str, str]) -> str:
@@ -206,12 +206,12 @@ def _ordered(facts: list[Fact]) -> list[Fact]:
     return sorted(facts, key=lambda fact: known.get(fact.label, len(ORDER)))
 
 
-def _listing(subject: Subject, files: list[File]) -> Chapter:
+def _listing(subject: Subject, files: list[File]) -> ReportChapter:
     rows = []
     for file in files:
         address = file.path.relative_to(subject.folder).as_posix()
         rows.append((address, address, file.what))
-    return Chapter([html.paragraph("Files beside this report:"), html.links(rows, ("file", "content"))])
+    return ReportChapter([html.paragraph("Files beside this report:"), html.links(rows, ("file", "content"))])
 
 
 def _record(

@@ -15,7 +15,7 @@ from armdyn.graph import evaluate, lambdified, trace
 from armdyn.kernels import build
 from armdyn.mechanics import kane
 from armdyn.mechanics.registry import formulation
-from armdyn.report.figures.charts import Line, Panel, chart, series
+from armdyn.report.figures.charts import Axes, Line, chart, series
 from armdyn.report.figures.style import GREY
 from armdyn.robot.parts import Friction
 from armdyn.simulation.run import Run
@@ -106,7 +106,7 @@ def _bound(q: Any, qd: Any, qdd: Any) -> dict[str, Any]:
     return {**scara().parameters, **state}
 
 
-@chapter.item("(41)-(43)", "Computed torque, numeric and symbolic")
+@chapter.item("(41)-(43)", "Computed torque, numeric and symbolic", vouches=(ComputedTorque,))
 def numeric_and_symbolic() -> Outcome:
     formulated: Any = Formulated(scara(), "bertrand_bruneau")
     laws = {
@@ -186,7 +186,7 @@ def figure_6() -> Outcome:
     desired = ScaraCurve().tool(run.t)
     gap = np.linalg.norm(run.tool[:, :2] - desired[:, :2], axis=1)
     svg = chart(
-        Panel(
+        Axes(
             "Path of the tool",
             "x (m)",
             "y (m)",
@@ -197,7 +197,7 @@ def figure_6() -> Outcome:
                 Line(run.tool[:1, 0], run.tool[:1, 1], "start", "o"),
             ],
         ),
-        Panel("Distance from the desired path", "t (s)", "distance (m)", [Line(run.t, gap)], log=True),
+        Axes("Distance from the desired path", "t (s)", "distance (m)", [Line(run.t, gap)], log=True),
     )
     return Outcome(
         "Computed torque (41) with kp = 200, kd = 10 and the printed equations of fig. 3 as its model drives the arm "
@@ -220,13 +220,13 @@ def figure_7() -> Outcome:
     printed = printed_model().inverse_dynamics(run.q[:-1], run.qd[:-1], moved)
     ideal = dynamics().inverse_dynamics(*(ScaraCurve()(run.t, k) for k in range(3)))
     svg = chart(
-        Panel(
+        Axes(
             "Torques of the revolute joints",
             "t (s)",
             "tau (N m)",
             series(run.t, run.tau[:, REVOLUTE], JOINTS[REVOLUTE]),
         ),
-        Panel(
+        Axes(
             "Forces of the prismatic joints",
             "t (s)",
             "F (N)",
@@ -253,15 +253,15 @@ def figure_7() -> Outcome:
     )
 
 
-@chapter.item("fig. 8", "Tracking error with the perfect model")
+@chapter.item("fig. 8", "Tracking error with the perfect model", vouches=(ComputedTorque,))
 def figure_8() -> Outcome:
     run = tracked()
     fine = scara_tracking(duration=1.0, solver=Solver(integrator="rk4"))
     svg = chart(
-        Panel(
+        Axes(
             "Error of the revolute joints", "t (s)", "e (rad)", series(run.t, run.error[:, REVOLUTE], JOINTS[REVOLUTE])
         ),
-        Panel(
+        Axes(
             "The same, first second; closed form pale",
             "t (s)",
             "e (rad)",
@@ -295,7 +295,7 @@ def figure_9() -> Outcome:
         *series(run.t, run.desired.q[:, REVOLUTE], ("", "", ""), wide=True),
         *series(run.t, run.q[:, REVOLUTE], JOINTS[REVOLUTE]),
     ]
-    svg = chart(Panel("Joint positions, desired pale", "t (s)", "q (rad)", lines))
+    svg = chart(Axes("Joint positions, desired pale", "t (s)", "q (rad)", lines))
     return Outcome(
         "The same run in joint space.",
         checks=(
@@ -337,13 +337,13 @@ def figure_10() -> Outcome:
     lines = [Line(run.t, np.maximum(np.abs(run.error).max(axis=1), 1e-12), name) for name, run in runs.items()]
     turning = runs["without Coriolis"]
     svg = chart(
-        Panel(
+        Axes(
             "Without centrifugal and Coriolis terms",
             "t (s)",
             "e (rad)",
             series(turning.t, turning.error[:, REVOLUTE], JOINTS[REVOLUTE]),
         ),
-        Panel("Largest error of all joints", "t (s)", "|e| (rad, m)", lines, log=True),
+        Axes("Largest error of all joints", "t (s)", "|e| (rad, m)", lines, log=True),
     )
     return Outcome(
         "The controller omits a part of the dynamics, which according to the text degrades the control considerably. "

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from armdyn.algebra import derivative
+from armdyn.algebra import Mat3, derivative
 from armdyn.catalog.curves import SCARA_START, ScaraCurve
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
@@ -18,6 +19,7 @@ from armdyn.graph import identical, symbols, trace
 from armdyn.mechanics import bertrand_bruneau, dalembert, gibbs_appell, kane, kinematics, newton_euler
 from armdyn.mechanics.kinematics import link_poses
 from armdyn.report.figures.robot_figures import robot_figure
+from armdyn.robot.parts import Joint
 from armdyn.robot.random import random_robot
 from armdyn.robot.robot import Robot
 from armdyn.texts import dh
@@ -97,13 +99,13 @@ def angular_acceleration_of_prismatic_joints() -> Check:
     return misses("(5) with eps_j, angular accelerations", printed, right)
 
 
-@chapter.item("table 1", "The pseudoinertia tensor J of a body")
+@chapter.item("table 1", "The pseudoinertia tensor J of a body", vouches=(bertrand_bruneau.pseudo_inertia,))
 def table_1() -> Outcome:
     rng = np.random.default_rng(1)
     masses, r = rng.uniform(0.1, 1, 8), rng.uniform(-1, 1, (8, 3))
     r -= masses @ r / masses.sum()
     tensor = floats(sum(m * (x @ x * np.eye(3) - np.outer(x, x)) for m, x in zip(masses, r, strict=True)))
-    J = -tensor + np.trace(tensor) / 2 * np.eye(3)
+    J = floats(bertrand_bruneau.pseudo_inertia(Mat3(tuple(map(tuple, tensor.tolist())))).array())
     u, v = rng.uniform(-1, 1, (2, 3))
     gyroscopic = tensor @ np.cross(u, v) + np.cross(u, tensor @ v) + np.cross(v, tensor @ u)
     return Outcome(
@@ -118,7 +120,11 @@ def table_1() -> Outcome:
     )
 
 
-@chapter.item("(1)-(14)", "Velocities and accelerations of the bodies, revolute and prismatic joints")
+@chapter.item(
+    "(1)-(14)",
+    "Velocities and accelerations of the bodies, revolute and prismatic joints",
+    vouches=(kinematics.velocity, kinematics.link_poses),
+)
 def accelerations() -> Outcome:
     robot, q, qd, qdd = sample()
     S, (linear, angular) = text.structure(robot, q), true_accelerations()
@@ -199,7 +205,15 @@ def sign_of_external_forces() -> Check:
     return misses("torques under a force applied to the tool, +Q", distance(free + Q, truth), distance(free - Q, truth))
 
 
-@chapter.item("(15)-(22)", "Dynamic and external generalized forces")
+@chapter.item(
+    "(15)-(22)",
+    "Dynamic and external generalized forces",
+    vouches=(
+        bertrand_bruneau.inverse_dynamics,
+        bertrand_bruneau.contributions,
+        bertrand_bruneau.separate_contributions,
+    ),
+)
 def generalized_forces() -> Outcome:
     robot, q, qd, qdd = sample()
     applied, truth, Q = pushed()
@@ -221,12 +235,55 @@ def generalized_forces() -> Outcome:
             ),
             below("(22) corrected, against Newton-Euler", distance(free, true_torques()), 1e-12),
             below("(22) corrected with a force on the tool", distance(free - Q, truth), 1e-12),
+            *_parts(robot, q, qd, qdd, applied),
         ),
         slips=tuple(chapter.slip(tag) for tag in ("ElBaji-2", "ElBaji-3", "ElBaji-6")),
     )
 
 
-@chapter.item("(23)-(29)", "Coefficients of the inverse dynamics: H, beta, zeta, G, Q")
+def _parts(robot: Robot, q: Any, qd: Any, qdd: Any, applied: Any) -> tuple[Check, ...]:
+    """The library's parts of (22), body by body, against the coefficients written out from the text."""
+    H, beta, zeta = text.coefficients(robot, q)
+    G, Q = text.forces(robot, q, -applied[:3], -applied[3:], floats(kinematics.pose(robot, tuple(q)))[:3, 3])
+    crossed = np.einsum("ijnk,j,n->ik", zeta, qd, qd)
+    printed = (np.einsum("ijk,j->ik", H, qdd), np.einsum("ijk,j->ik", beta, qd * qd), 2 * crossed, G, Q)
+    wrench: Any = -applied
+    parts = bertrand_bruneau.contributions(robot, q, qd, qdd, wrench)
+    apart = floats(bertrand_bruneau.separate_contributions(robot, q, qd, qdd))
+    points = replace(robot, tree=tuple(map(_point_mass, robot.tree)), expressions=None, parameters={})
+    masses = bertrand_bruneau.contributions(points, q, qd, qdd)[:4]
+    return (
+        *(
+            below(f"{name} of (22), body by body", distance(part, own), 1e-12)
+            for name, part, own in zip(bertrand_bruneau.PARTS, parts, printed, strict=True)
+        ),
+        below(
+            "torques by the library",
+            distance(bertrand_bruneau.inverse_dynamics(robot, q, qd, qdd, wrench), floats(printed).sum(axis=(0, 2))),
+            1e-12,
+        ),
+        below("masses and tensors apart: their sum", distance(apart.sum(axis=0), printed[:4]), 1e-12),
+        below("masses alone: bodies without tensors", distance(apart[0], masses), 1e-12),
+    )
+
+
+def _point_mass(joint: Joint) -> Joint:
+    body = joint.body.inertia.about_com()
+    return replace(joint, body=replace(joint.body, inertia=replace(body, tensor=Mat3.zero())))
+
+
+@chapter.item(
+    "(23)-(29)",
+    "Coefficients of the inverse dynamics: H, beta, zeta, G, Q",
+    vouches=(
+        bertrand_bruneau.inertia_coefficients,
+        bertrand_bruneau.centrifugal_coefficients,
+        bertrand_bruneau.coriolis_coefficients,
+        bertrand_bruneau.gravity_coefficients,
+        bertrand_bruneau.external_coefficients,
+        bertrand_bruneau.inverse_dynamics,
+    ),
+)
 def coefficients() -> Outcome:
     robot, q, qd, qdd = sample()
     H, beta, zeta = text.coefficients(robot, q)
@@ -251,7 +308,17 @@ def coefficients() -> Outcome:
     )
 
 
-@chapter.item("(30)-(33)", "Matrix form: inertia matrix and the N x N x N array C")
+@chapter.item(
+    "(30)-(33)",
+    "Matrix form: inertia matrix and the N x N x N array C",
+    vouches=(
+        bertrand_bruneau.mass_matrix,
+        bertrand_bruneau.coriolis_tensor,
+        bertrand_bruneau.coriolis_matrix,
+        bertrand_bruneau.coriolis,
+        bertrand_bruneau.gravity,
+    ),
+)
 def matrix_form() -> Outcome:
     robot, q, qd, _ = sample()
     H, beta, zeta = text.coefficients(robot, q)
@@ -265,13 +332,20 @@ def matrix_form() -> Outcome:
                 C[i, j, m] = C[i, m, j] = zeta[i, j, m, max(i, j) :].sum()
     rest = np.zeros(robot.n)
     velocity = newton_euler.inverse_dynamics(robot.without("gravity"), q, qd, rest)
+    ours = bertrand_bruneau
+    pairs = {
+        "(31) against Newton-Euler, column by column": (M, _columns(robot, q)),
+        "(31) is symmetric": (M, M.T),
+        "qd^T C qd with (32), (33), against Newton-Euler": (qd @ C @ qd, velocity),
+        "(31), mass_matrix": (ours.mass_matrix(robot, q), M),
+        "(32), (33), coriolis_tensor": (ours.coriolis_tensor(robot, q), C),
+        "C qd, coriolis_matrix": (ours.coriolis_matrix(robot, q, qd), C @ qd),
+        "(30), coriolis": (ours.coriolis(robot, q, qd), velocity),
+        "(30), gravity": (ours.gravity(robot, q), newton_euler.inverse_dynamics(robot, q, rest, rest)),
+    }
     return Outcome(
-        "The sums have the printed index limits, max(i, j) to N.",
-        checks=(
-            below("(31) against Newton-Euler, column by column", distance(M, _columns(robot, q)), 1e-12),
-            below("(31) is symmetric", distance(M, M.T), 1e-12),
-            below("qd^T C qd with (32), (33), against Newton-Euler", distance(qd @ C @ qd, velocity), 1e-12),
-        ),
+        "The sums have the printed index limits, max(i, j) to N; the library's matrices are compared with them.",
+        checks=tuple(below(what, distance(*pair), 1e-12) for what, pair in pairs.items()),
     )
 
 
@@ -296,7 +370,7 @@ def table_2() -> Outcome:
     )
 
 
-@chapter.item("(34)-(37)", "General transformation, pose of the end effector")
+@chapter.item("(34)-(37)", "General transformation, pose of the end effector", vouches=(kinematics.pose,))
 def forward_kinematics() -> Outcome:
     (theta,), (d, a, alpha) = symbols("theta"), text.parameters("d a alpha")
     row = {"type": "revolute", "theta": 0, "d": "d", "a": "a", "alpha": "alpha"}
@@ -356,7 +430,16 @@ def inverse_kinematics() -> Outcome:
     )
 
 
-@chapter.item("fig. 3", "Equations of motion of the SCARA arm")
+@chapter.item(
+    "fig. 3",
+    "Equations of motion of the SCARA arm",
+    vouches=(
+        bertrand_bruneau.inverse_dynamics,
+        kane.inverse_dynamics,
+        dalembert.inverse_dynamics,
+        gibbs_appell.inverse_dynamics,
+    ),
+)
 def figure_3() -> Outcome:
     checks = []
     for module in (bertrand_bruneau, kane, newton_euler, dalembert, gibbs_appell):

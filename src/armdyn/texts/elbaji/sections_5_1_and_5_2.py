@@ -12,9 +12,9 @@ import numpy as np
 from armdyn.catalog.curves import SCARA_RATE, SCARA_START
 from armdyn.equations import derive
 from armdyn.graph import identical, span, trace
-from armdyn.mechanics import bertrand_bruneau
+from armdyn.mechanics import bertrand_bruneau, kane
 from armdyn.mechanics.registry import formulation
-from armdyn.report.figures.charts import Panel, chart, series
+from armdyn.report.figures.charts import Axes, chart, series
 from armdyn.tables import Column, Section
 from armdyn.texts.elbaji import printed as text
 from armdyn.texts.elbaji.scara_tracking import printed_model
@@ -42,15 +42,19 @@ def free_motion(model: Any, steps: int = 2000, dt: float = 1e-3) -> Array:
     return floats(found)
 
 
-@chapter.item("fig. 4", "Forward dynamics by the proposed method and by Kane's")
+@chapter.item(
+    "fig. 4",
+    "Forward dynamics by the proposed method and by Kane's",
+    vouches=(bertrand_bruneau.inverse_dynamics, kane.inverse_dynamics),
+)
 def figure_4() -> Outcome:
     new = OtherModel(scara(), lambda *state: bertrand_bruneau.inverse_dynamics.formula(scara(), *state))
     proposed, kanes, printed = (free_motion(model) for model in (new, OtherModel(scara()), printed_model()))
     t, top = 1e-3 * np.arange(len(proposed)), float(np.abs(proposed).max())
     forces = ", ".join(f"{x:g}" for x in FORCES)
     svg = chart(
-        Panel("(a) proposed method", "t (s)", "q (rad, m)", series(t, proposed, JOINTS)),
-        Panel("(b) Kane's method", "t (s)", "q (rad, m)", series(t, kanes, JOINTS)),
+        Axes("(a) proposed method", "t (s)", "q (rad, m)", series(t, proposed, JOINTS)),
+        Axes("(b) Kane's method", "t (s)", "q (rad, m)", series(t, kanes, JOINTS)),
     )
     return Outcome(
         "Both formulations give M, column by column, and the other forces; (42) is solved and integrated by (43) for "

@@ -27,7 +27,7 @@ from armdyn.mechanics import (
 from armdyn.mechanics.friction import friction_torque
 from armdyn.mechanics.kinematics import velocities
 from armdyn.parameters import regressor, standard_parameters
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.robot import Robot
 from armdyn.robot.links import Link
 from armdyn.robot.parts import Elastic, Friction, Rotor
@@ -163,7 +163,11 @@ def printed_energies(robot: Robot, at: Any, rate: Any) -> dict[str, float]:
     return totals
 
 
-@chapter.item("(7.4)-(7.25)", "Energies and the elements of A, C and Q")
+@chapter.item(
+    "(7.4)-(7.25)",
+    "Energies and the elements of A, C and Q",
+    vouches=(composite_body.mass_matrix, gim_christoffel.potential_energy),
+)
 def energies() -> Outcome:
     errors: dict[str, list[float]] = {}
     for seed in (1, 2, 3):
@@ -267,7 +271,11 @@ def largest_share(robot: Robot) -> float:
     return share
 
 
-@chapter.item("sec. 7.3.3.3", "Properties a to h of the dynamic model")
+@chapter.item(
+    "sec. 7.3.3.3",
+    "Properties a to h of the dynamic model",
+    vouches=(regressor, standard_parameters, articulated_body.forward_dynamics, gim_christoffel.coriolis_matrix),
+)
 def properties() -> Outcome:
     robot = load("rx90")
     rows: Any = np.random.default_rng(1).uniform(-np.pi, np.pi, (200, 6))
@@ -349,7 +357,7 @@ def piecewise(rate: Any, knee: float = 0.3) -> Any:
     return np.where(np.abs(rate) < knee, steep * rate, F_C * np.sign(rate) + F_V * rate)
 
 
-@chapter.item("fig. 7.2", "Friction models, (7.26)-(7.28)")
+@chapter.item("fig. 7.2", "Friction models, (7.26)-(7.28)", vouches=(friction_torque,))
 def figure_7_2() -> Outcome:
     rate = np.unique([*np.linspace(-3, 3, 1201), -1e-6, 1e-6])  # the peak at rest too
     laws = {
@@ -374,7 +382,7 @@ def figure_7_2() -> Outcome:
         ),
     ]
     torques["d) piecewise linear"] = piecewise(rate)
-    panels = [Panel(name, "velocity, rad/s", "friction, N m", [Line(rate, y)]) for name, y in torques.items()]
+    panels = [Axes(name, "velocity, rad/s", "friction, N m", [Line(rate, y)]) for name, y in torques.items()]
     says = "The four laws are drawn; those with a formula are compared with it. The text has no formula for d)."
     chosen = f"F_c = {F_C:g}, F_st = {F_ST:g} N m, F_v = {F_V:g} N m s/rad, B = {B:g} s/rad; the figure has no numbers."
     return Outcome(says, tuple(checks), chosen=chosen, figures=((chart(*panels), "Friction models"),))
@@ -383,7 +391,11 @@ def figure_7_2() -> Outcome:
 # Sec. 7.3.5 to 7.3.8, rotors, tip forces, transmissions, springs -----------------------------------------------------
 
 
-@chapter.item("(7.29)-(7.33)", "Rotor inertia, forces at the tip, actuator torques")
+@chapter.item(
+    "(7.29)-(7.33)",
+    "Rotor inertia, forces at the tip, actuator torques",
+    vouches=(coupling.motor_torques, coupling.motor_velocities, kinematics.jacobian),
+)
 def rotors_and_tip() -> Outcome:
     N, Jm = np.array([80.0, 100.0, 60.0, 50.0, 50.0, 40.0]), np.array([6e-4, 6e-4, 7e-4, 2e-4, 1e-4, 1e-4])
     bare = load("rx90").without("rotors")
@@ -420,7 +432,9 @@ def springy() -> Robot:
     return replace(robot, tree=tree, expressions=None, parameters={})
 
 
-@chapter.item("fig. 7.3", "Robots with elastic joints, (7.34), (7.35)")
+@chapter.item(
+    "fig. 7.3", "Robots with elastic joints, (7.34), (7.35)", vouches=(elastic.forward_dynamics, elastic.energy)
+)
 def figure_7_3() -> Outcome:
     robot = springy()
     links = robot.without("rotors", "friction", "elastic")
@@ -454,7 +468,24 @@ def figure_7_3() -> Outcome:
     )
 
 
-@chapter.item("Example 7.1", "A, U and Q of the first three links of the RX-90")
+@chapter.item(
+    "Example 7.1",
+    "A, U and Q of the first three links of the RX-90",
+    vouches=(
+        velocities,
+        lagrange.mass_matrix,
+        gim_christoffel.mass_matrix,
+        lagrange_euler.mass_matrix,
+        kronecker.mass_matrix,
+        lagrange.gravity,
+        gim_christoffel.gravity,
+        lagrange_euler.gravity,
+        kronecker.gravity,
+        gim_christoffel.coriolis_matrix,
+        lagrange_euler.coriolis_matrix,
+        kronecker.coriolis_matrix,
+    ),
+)
 def example_7_1() -> Outcome:
     v, w = velocities(ROBOT, q, qd)
     A, Q, C = printed_inertia(), printed_gravity(), christoffel_of_printed()

@@ -106,7 +106,11 @@ def operations_with_and_without_u() -> tuple[Operations, Operations]:
     return count_operations(shared), count_operations(plain)
 
 
-@chapter.item("(7.36)-(7.61)", "Newton-Euler, linear in the inertial parameters")
+@chapter.item(
+    "(7.36)-(7.61)",
+    "Newton-Euler, linear in the inertial parameters",
+    vouches=(newton_euler.inverse_dynamics, rate_matrix, turning_moment),
+)
 def newton_euler_recursion() -> Outcome:
     errors = [
         distance(newton_euler.inverse_dynamics(robot, *state(5, 4)), lagrange.inverse_dynamics(robot, *state(5, 4)))

@@ -229,7 +229,7 @@ def example_7_4_slip() -> Check:
     return misses("WI24 at a random state", rate_errors(True)["WI24"], max(rate_errors(False).values()))
 
 
-@chapter.item("Example 7.4", "Customised program of the RX-90's angular velocities")
+@chapter.item("Example 7.4", "Customised program of the RX-90's angular velocities", vouches=(kinematics.velocities,))
 def example_7_4() -> Outcome:
     robot = load("rx90").without("friction")
 
@@ -303,7 +303,7 @@ def general_counts() -> tuple[list[Check], Section]:
     return checks, Section("General revolute arms, base parameters", heads, rows, note)
 
 
-@chapter.item("sec. 7.5.3", "Base inertial parameters")
+@chapter.item("sec. 7.5.3", "Base inertial parameters", vouches=(base_parameters,))
 def base_inertial_parameters() -> Outcome:
     robot = load("rx90").without("friction")
     base = base_parameters(robot, ("inertial", "rotor"), absent="zeros")

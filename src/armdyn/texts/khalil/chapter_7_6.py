@@ -52,7 +52,11 @@ def operations(module: Any, robot: Robot) -> Counts:
     return counted(trace(lambda q, qd, tau: module.forward_dynamics(robot, q, qd, tau), inputs).operations)
 
 
-@chapter.item("sec. 7.6", "Forward dynamics by the inertia matrix and by recursion")
+@chapter.item(
+    "sec. 7.6",
+    "Forward dynamics by the inertia matrix and by recursion",
+    vouches=(forward.forward_dynamics, composite_body.forward_dynamics, articulated_body.forward_dynamics),
+)
 def forward_dynamics() -> Outcome:
     errors = []
     for robot in arms():

@@ -10,12 +10,13 @@ import numpy as np
 
 from armdyn.dynamics import compile as compiled
 from armdyn.formats import load
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.tables import Column, Section
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance
 from armdyn.trajectory.cartesian import line
 from armdyn.trajectory.follow import follow
 from armdyn.trajectory.joint import point_to_point
+from armdyn.trajectory.profiles import Ramped
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
@@ -128,7 +129,7 @@ def profiles(motions: Mapping[str, Trajectory]) -> str:
             t, values = samples(motion, order)
             for j, column in enumerate(values.T, 1):
                 lines.append(Line(t, column, label + (f", joint {j}" if motion.n > 1 else "") if order == 0 else ""))
-        panels.append(Panel("", "time, s", name, lines))
+        panels.append(Axes("", "time, s", name, lines))
     return chart(*panels, columns=3)
 
 
@@ -191,7 +192,7 @@ def figures_8_1_and_8_2() -> Outcome:
     drawn = [
         Line(path[:, 0], path[:, 1], where) for path, where in zip(paths, ("joint space", "task space"), strict=True)
     ]
-    panels = (Panel("path of the tip", "x, m", "y, m", drawn, equal=True), Panel("joints", "time, s", "rad", lines))
+    panels = (Axes("path of the tip", "x, m", "y, m", drawn, equal=True), Axes("joints", "time, s", "rad", lines))
     says = (
         "Both schemes move a planar arm between the same configurations; the remarks of the text on their paths are "
         "checked."
@@ -200,7 +201,7 @@ def figures_8_1_and_8_2() -> Outcome:
     return Outcome(says, checks, chosen=chosen, figures=((chart(*panels), "Two ways to generate a motion"),))
 
 
-@chapter.item("fig. 8.3", "Cubic polynomial, (8.5)-(8.9)")
+@chapter.item("fig. 8.3", "Cubic polynomial, (8.5)-(8.9)", vouches=(point_to_point,))
 def figure_8_3() -> Outcome:
     outcome = fixed_shape("cubic", 1, "Cubic polynomial")
     motion = point_to_point([0.4], [-0.7], "cubic", duration=1.7)
@@ -216,7 +217,7 @@ def figure_8_3() -> Outcome:
     return Outcome(outcome.says, (*outcome.checks, *checks), chosen=outcome.chosen, figures=outcome.figures)
 
 
-@chapter.item("fig. 8.4", "Quintic polynomial, (8.10)-(8.13)")
+@chapter.item("fig. 8.4", "Quintic polynomial, (8.10)-(8.13)", vouches=(point_to_point,))
 def figure_8_4() -> Outcome:
     return fixed_shape("quintic", 2, "Quintic polynomial")
 
@@ -230,7 +231,7 @@ def moves(n: int = 3) -> list[tuple[Array, Array, Array, Array]]:
     ]
 
 
-@chapter.item("table 8.1", "Minimum travelling times, (8.14)")
+@chapter.item("table 8.1", "Minimum travelling times, (8.14)", vouches=(point_to_point,))
 def table_8_1() -> Outcome:
     errors: dict[str, list[float]] = {}
     for q0, q1, k_v, k_a in moves():
@@ -251,12 +252,14 @@ def table_8_1() -> Outcome:
     return Outcome(says, tuple(checks), tables=(table,))
 
 
-@chapter.item("fig. 8.5", "Bang-bang acceleration, (8.15)-(8.17)")
+@chapter.item("fig. 8.5", "Bang-bang acceleration, (8.15)-(8.17)", vouches=(point_to_point,))
 def figure_8_5() -> Outcome:
     return fixed_shape("bang_bang", 1, "Bang-bang acceleration")
 
 
-@chapter.item("fig. 8.6", "Trapezoidal velocity and bang-bang acceleration, (8.18)")
+@chapter.item(
+    "fig. 8.6", "Trapezoidal velocity and bang-bang acceleration, (8.18)", vouches=(point_to_point, Ramped.phases)
+)
 def figure_8_6() -> Outcome:
     limits = {"v_max": 1.0, "a_max": 4.0}
     both = {
@@ -307,7 +310,7 @@ def ramped_errors(name: str) -> dict[str, float]:
     return worst
 
 
-@chapter.item("fig. 8.7", "Trapezoidal velocity, (8.19)-(8.22)")
+@chapter.item("fig. 8.7", "Trapezoidal velocity, (8.19)-(8.22)", vouches=(point_to_point, Ramped.phases))
 def figure_8_7() -> Outcome:
     errors = ramped_errors("trapezoid")
     motion = point_to_point([0.0], [1.0], "trapezoid", v_max=1.0, a_max=4.0)
@@ -326,7 +329,7 @@ def figure_8_7() -> Outcome:
     )
 
 
-@chapter.item("fig. 8.8", "Homothetic velocity profiles, (8.23)-(8.35)")
+@chapter.item("fig. 8.8", "Homothetic velocity profiles, (8.23)-(8.35)", vouches=(point_to_point, Ramped.phases))
 def figure_8_8() -> Outcome:
     errors = ramped_errors("trapezoid")
     q1, k_v, k_a = np.array([1.0, -0.6]), np.array([1.0, 1.2]), np.array([4.0, 2.0])
@@ -352,7 +355,9 @@ def figure_8_8() -> Outcome:
     )
 
 
-@chapter.item("fig. 8.9", "Continuous acceleration with constant velocity, (8.36)-(8.47)")
+@chapter.item(
+    "fig. 8.9", "Continuous acceleration with constant velocity, (8.36)-(8.47)", vouches=(point_to_point, Ramped.phases)
+)
 def figure_8_9() -> Outcome:
     errors = ramped_errors("smooth")
     limits = {"v_max": 1.0, "a_max": 4.0}

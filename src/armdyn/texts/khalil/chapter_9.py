@@ -16,7 +16,7 @@ from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.formats import load
 from armdyn.mechanics import coupling, lagrange
-from armdyn.report.figures.charts import Line, Panel, chart, series
+from armdyn.report.figures.charts import Axes, Line, chart, series
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction, Motor, Rotor
 from armdyn.simulation.run import Run
@@ -88,7 +88,7 @@ def critically_damped(t: Array, e0: Any, w: float) -> Array:
 
 
 def errors_figure(runs: Mapping[str, Run], labels: Sequence[str], unit: str = "rad") -> str:
-    panels = [Panel(name, "time, s", f"error, {unit}", series(run.t, run.error, labels)) for name, run in runs.items()]
+    panels = [Axes(name, "time, s", f"error, {unit}", series(run.t, run.error, labels)) for name, run in runs.items()]
     return chart(*panels)
 
 
@@ -116,7 +116,7 @@ def motorised() -> Robot:
     return replace(robot, tree=tree, expressions=None, parameters={})
 
 
-@chapter.item("(9.1)-(9.4)", "Equations of motion and of the actuators")
+@chapter.item("(9.1)-(9.4)", "Equations of motion and of the actuators", vouches=(coupling.torques_from_inputs,))
 def equations_of_motion() -> Outcome:
     dyn, (q, qd, qdd) = arm(), state(6, 21)
     tau = lagrange.inverse_dynamics(dyn.robot, q, qd, qdd)
@@ -149,7 +149,7 @@ def pole_error(law: PID, a: Array) -> float:
     return float(np.abs(printed / wanted - 1).max())
 
 
-@chapter.item("fig. 9.1", "PID control in the joint space, (9.5)-(9.10)")
+@chapter.item("fig. 9.1", "PID control in the joint space, (9.5)-(9.10)", vouches=(PID,))
 def figure_9_1() -> Outcome:
     dyn = arm()
     law = PID.designed(dyn, W)
@@ -182,7 +182,7 @@ def figure_9_1() -> Outcome:
     return Outcome(says, checks, chosen=CHOSEN, figures=(figure,))
 
 
-@chapter.item("sec. 9.3.2", "Stability of PD control with gravity compensation, (9.11)-(9.16)")
+@chapter.item("sec. 9.3.2", "Stability of PD control with gravity compensation, (9.11)-(9.16)", vouches=(PDGravity,))
 def lyapunov() -> Outcome:
     dyn = compiled_dynamics(load("rx90"))
     kp, kd = np.array([900.0, 900, 500, 60, 40, 20]), np.array([90.0, 90, 50, 8, 6, 3])
@@ -208,8 +208,8 @@ def lyapunov() -> Outcome:
         ),
     )
     panels = (
-        Panel("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
-        Panel(
+        Axes("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
+        Axes(
             "V, and V(0) minus the dissipated energy",
             "time, s",
             "J",
@@ -241,7 +241,7 @@ def planar_line(duration: float) -> tuple[TaskTrajectory, Array]:
     return line(tip, tip + np.array([0.5, 0.4, 0.0]), "quintic", duration=duration), start
 
 
-@chapter.item("fig. 9.2", "PID control in the task space, (9.17)-(9.21)")
+@chapter.item("fig. 9.2", "PID control in the task space, (9.17)-(9.21)", vouches=(TaskPID,))
 def figure_9_2() -> Outcome:
     dyn = planar()
     task, start = planar_line(2.0)
@@ -279,7 +279,7 @@ def printed_disturbance(model: Any, q: Any, qd: Any, qdd: Any) -> Array:
     return np.linalg.solve(A_model, (A - A_model) @ qdd + H - H_model)
 
 
-@chapter.item("fig. 9.3", "Computed torque, tracking, (9.22)-(9.28)")
+@chapter.item("fig. 9.3", "Computed torque, tracking, (9.22)-(9.28)", vouches=(ComputedTorque,))
 def figure_9_3() -> Outcome:
     dyn = arm()
     law = ComputedTorque.designed(known(), W)
@@ -321,7 +321,7 @@ def figure_9_3() -> Outcome:
     return Outcome(says, checks, chosen=CHOSEN, figures=(figure,))
 
 
-@chapter.item("fig. 9.4", "Computed torque, position, (9.29), (9.30)")
+@chapter.item("fig. 9.4", "Computed torque, position, (9.29), (9.30)", vouches=(ComputedTorque,))
 def figure_9_4() -> Outcome:
     run = motion(ComputedTorque.designed(known(), W / 2, scheme="position"), GOAL, 1.5, q0=START)
     exact = critically_damped(run.t, GOAL - START, W / 2)
@@ -331,8 +331,8 @@ def figure_9_4() -> Outcome:
         below("no overshoot, rad", float(over.max()), 1e-6),
     )
     panels = (
-        Panel("positions", "time, s", "rad", series(run.t, run.q, JOINTS)),
-        Panel("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
+        Axes("positions", "time, s", "rad", series(run.t, run.q, JOINTS)),
+        Axes("errors", "time, s", "rad", series(run.t, run.error, JOINTS)),
     )
     figure = (chart(*panels), "Position scheme: all joints with 10 rad/s, critically damped")
     return Outcome("The arm moves to a fixed goal.", checks, chosen=CHOSEN, figures=(figure,))
@@ -383,7 +383,7 @@ def practical_computation() -> Outcome:
 # Sec. 9.4.3, computed torque in the task space ----------------------------------------------------------------------
 
 
-@chapter.item("fig. 9.5", "Computed torque in the task space, (9.32)-(9.37)")
+@chapter.item("fig. 9.5", "Computed torque in the task space, (9.32)-(9.37)", vouches=(ResolvedAcceleration,))
 def figure_9_5() -> Outcome:
     dyn = planar()
     task, start = planar_line(1.0)
@@ -418,7 +418,7 @@ def figure_9_5() -> Outcome:
         ),
     )
     panels = [
-        Panel(
+        Axes(
             name,
             "time, s",
             "error of the tip, m",

@@ -111,7 +111,7 @@ def families(names: Collection[str]) -> Iterator[tuple[str, list[str]]]:
         yield stem, [name for name in names if re.fullmatch(stem + r"\d+", name)]
 
 
-@chapter.item("appendix", "Program of the inverse dynamics of the RX-90")
+@chapter.item("appendix", "Program of the inverse dynamics of the RX-90", vouches=(rate_matrix,))
 def appendix() -> Outcome:
     robot = load("rx90").without("friction")
     (q, qd, qdd), tip = state(6, 11), state(6, 12, 1)[0]

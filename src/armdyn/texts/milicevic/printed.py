@@ -151,12 +151,15 @@ def lagrange_euler(robot: Robot, q: Any) -> tuple[Array, Array, Array]:
 # Generalized d'Alembert, (4.1) to (4.5) ---------------------------------------------------------------------------
 
 
-def dalembert(robot: Robot, q: Any, qd: Array) -> tuple[Array, Array, Array]:
-    """D (4.2), h (4.3) and (4.4) as restored (Milicevic-5, Milicevic-6), c (4.5) of an arm with revolute joints."""
+def dalembert(robot: Robot, q: Any, qd: Array) -> tuple[Array, Array, Array, Array]:
+    """D^tran, D^rot (4.2), the six terms of h, (4.3) and (4.4) as restored (Milicevic-5, Milicevic-6), and c (4.5).
+
+    Of an arm with revolute joints.
+    """
     a = arm(robot, q)
     cross = np.cross
     w, bent = _rates(a, qd)
-    D, h, c = np.zeros((a.n, a.n)), np.zeros(a.n), np.zeros(a.n)
+    tran, rot, h, c = np.zeros((a.n, a.n)), np.zeros((a.n, a.n)), np.zeros((6, a.n)), np.zeros(a.n)
     for i in range(a.n):
         z_i = a.z[i]
         weight = sum((a.m[j] * (a.r[j] - a.p[i]) for j in range(i, a.n)), np.zeros(3))
@@ -164,11 +167,17 @@ def dalembert(robot: Robot, q: Any, qd: Array) -> tuple[Array, Array, Array]:
         for s in range(i, a.n):
             lever = cross(z_i, a.r[s] - a.p[i])
             for j in range(i, s + 1):
-                D[i, j] += z_i @ a.I[s] @ a.z[j] + a.m[s] * cross(a.z[j], a.r[s] - a.p[j]) @ lever  # (4.2)
-                D[j, i] = D[i, j]
-            h[i] += a.m[s] * _bent_acceleration(a, w, bent, s) @ lever  # (4.3)
-            h[i] += z_i @ (a.I[s] @ bent[s] + cross(w[s], a.I[s] @ w[s]))  # (4.4)
-    return D, h, c
+                tran[i, j] += a.m[s] * cross(a.z[j], a.r[s] - a.p[j]) @ lever  # (4.2)
+                rot[i, j] += z_i @ a.I[s] @ a.z[j]  # (4.2)
+                tran[j, i], rot[j, i] = tran[i, j], rot[i, j]
+            below = [(w[k], bent[k], a.star(k + 1)) for k in range(s)]
+            own = (w[s], bent[s], a.r[s] - a.p[s])
+            for row, parts in ((0, below), (2, [own])):  # (4.3)
+                h[row, i] += a.m[s] * sum((cross(u, cross(u, v)) for u, _, v in parts), np.zeros(3)) @ lever
+                h[row + 1, i] += a.m[s] * sum((cross(b, v) for _, b, v in parts), np.zeros(3)) @ lever
+            h[4, i] += z_i @ a.I[s] @ bent[s]  # (4.4)
+            h[5, i] += z_i @ cross(w[s], a.I[s] @ w[s])
+    return tran, rot, h, c
 
 
 def _rates(a: Arm, qd: Array) -> tuple[list[Array], list[Array]]:
@@ -181,10 +190,3 @@ def _rates(a: Arm, qd: Array) -> tuple[list[Array], list[Array]]:
         w.append(before)
         bent.append(turned)
     return w, bent
-
-
-def _bent_acceleration(a: Arm, w: list[Array], bent: list[Array], s: int) -> Array:
-    """Acceleration of the centre of mass of link s + 1 at constant rates: the braces of (4.3)."""
-    cross = np.cross
-    parts = [(k, a.star(k + 1)) for k in range(s)] + [(s, a.r[s] - a.p[s])]
-    return floats(sum(cross(w[k], cross(w[k], v)) + cross(bent[k], v) for k, v in parts))

@@ -62,7 +62,7 @@ def pendulum_slip() -> Check:
     return Check("friction of the motor in xi of Example 7.1", holds["rate"] and not holds["angle"], told)
 
 
-@chapter.item("Example 7.1", "Pendulum")
+@chapter.item("Example 7.1", "Pendulum", vouches=(lagrange.inverse_dynamics,))
 def example_7_1() -> Outcome:
     (force,) = lagrange.equations(pendulum_lagrangian, [angle], [rate], [acceleration])
     ours = [module.inverse_dynamics(PENDULUM, [angle], [rate], [acceleration])[0] for module in FOUR]
@@ -132,7 +132,11 @@ def arms_with_rotors() -> list[Robot]:
     return found
 
 
-@chapter.item("(7.13)-(7.39)", "Inertia matrix and gravity of any arm with rotors")
+@chapter.item(
+    "(7.13)-(7.39)",
+    "Inertia matrix and gravity of any arm with rotors",
+    vouches=(lagrange.mass_matrix, kinematics.point_jacobian),
+)
 def any_arm() -> Outcome:
     errors = []
     for robot in arms_with_rotors():

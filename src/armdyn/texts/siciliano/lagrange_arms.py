@@ -200,7 +200,11 @@ def christoffel_slip() -> Check:
     return Check("(7.45) against the list of c_ijk of the planar arm", bool(wrong["i"]) and not wrong["j"], told)
 
 
-@chapter.item("(7.44)-(7.51)", "Skew-symmetry and conservation of energy")
+@chapter.item(
+    "(7.44)-(7.51)",
+    "Skew-symmetry and conservation of energy",
+    vouches=(gim_christoffel.coriolis_matrix, gim_christoffel.mass_matrix),
+)
 def skew_symmetry() -> Outcome:
     u = symbols("u1 u2")
     C = gim_christoffel.coriolis_matrix(PLANAR, q, qd)
@@ -224,7 +228,11 @@ def skew_symmetry() -> Outcome:
 # (7.52) to (7.81), parameters ---------------------------------------------------------------------------------------
 
 
-@chapter.item("(7.52)-(7.81)", "Linearity in the dynamic parameters")
+@chapter.item(
+    "(7.52)-(7.81)",
+    "Linearity in the dynamic parameters",
+    vouches=(regressor, standard_parameters, lagrange.inverse_dynamics),
+)
 def linearity() -> Outcome:
     include = ("inertial", "rotor", "friction")
     errors, lower, counts = [], [], set()
@@ -260,7 +268,19 @@ def cartesian_model() -> tuple[list[list[Any]], list[Any], list[Any]]:
     return B, [carried * p.g, 0], [B[0][0] * w1 + carried * p.g, B[1][1] * w2]
 
 
-@chapter.item("sec. 7.3.1", "Two-link Cartesian arm")
+@chapter.item(
+    "sec. 7.3.1",
+    "Two-link Cartesian arm",
+    vouches=(
+        kinematics.jacobian,
+        lagrange.mass_matrix,
+        gim_christoffel.mass_matrix,
+        lagrange.gravity,
+        gim_christoffel.gravity,
+        lagrange.inverse_dynamics,
+        gim_christoffel.inverse_dynamics,
+    ),
+)
 def section_7_3_1() -> Outcome:
     B, g, tau = cartesian_model()
     J = [kinematics.jacobian(CARTESIAN, q, f"link{i}")[:3] for i in (1, 2)]
@@ -275,7 +295,20 @@ def section_7_3_1() -> Outcome:
     return Outcome("The Jacobians, B, C, g and the equations of motion are compared symbolically.", checks)
 
 
-@chapter.item("sec. 7.3.2", "Two-link planar arm, (7.82)-(7.84)")
+@chapter.item(
+    "sec. 7.3.2",
+    "Two-link planar arm, (7.82)-(7.84)",
+    vouches=(
+        kinematics.jacobian,
+        lagrange.mass_matrix,
+        gim_christoffel.christoffel_symbols,
+        gim_christoffel.coriolis_matrix,
+        lagrange.gravity,
+        lagrange.inverse_dynamics,
+        gim_christoffel.inverse_dynamics,
+        regressor,
+    ),
+)
 def section_7_3_2() -> Outcome:
     B, C, g, tau = planar_inertia(), planar_coriolis(), planar_gravity(), planar_torques()
     N = [[0, -2 * h * v1 - h * v2], [2 * h * v1 + h * v2, 0]]

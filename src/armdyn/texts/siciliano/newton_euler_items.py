@@ -55,7 +55,11 @@ chapter = Chapter("siciliano")
 # Sec. 7.4, identification -------------------------------------------------------------------------------------------
 
 
-@chapter.item("sec. 7.4", "Identification by least squares, (7.85), (7.86)")
+@chapter.item(
+    "sec. 7.4",
+    "Identification by least squares, (7.85), (7.86)",
+    vouches=(regressor, link_end_regressor, link_end_parameters, base_parameters),
+)
 def identification() -> Outcome:
     robot = load("planar2r")
     include = ("inertial", "rotor")
@@ -80,6 +84,9 @@ def identification() -> Outcome:
     checks = (
         equal("parameters of two links and rotors", len(names), 22),
         equal("those that appear in the model, in the frames of (7.83)", len(seen), 8),
+        below(
+            "(7.82) as the regressor in the frames of (7.83) times its parameters", distance(ends @ values, tau), 1e-12
+        ),
         below("parameters found by (7.86) from 200 samples", distance(pi, base.values), 1e-9),
         equal("minimal number of parameters of (7.82), footnote 6", base.count, 5),
         matches("rank of Y: two more, for centres of mass off the links' axes", rank, base.count + 2),
@@ -164,7 +171,9 @@ def gyroscopic_slip() -> Check:
     return misses("torques of a random arm with rotors by (7.107)-(7.114), against Lagrange", double, once)
 
 
-@chapter.item("(7.107)-(7.114)", "Newton-Euler recursion in link frames, fig. 7.14")
+@chapter.item(
+    "(7.107)-(7.114)", "Newton-Euler recursion in link frames, fig. 7.14", vouches=(newton_euler.inverse_dynamics,)
+)
 def recursion() -> Outcome:
     ours, corrected, kinds = [], [], []
     for seed in range(4, 10):
@@ -259,7 +268,7 @@ def computed_example() -> dict[str, Any]:
     }
 
 
-@chapter.item("sec. 7.5.3", "Newton-Euler steps of the planar arm")
+@chapter.item("sec. 7.5.3", "Newton-Euler steps of the planar arm", vouches=(newton_euler.inverse_dynamics,))
 def section_7_5_3() -> Outcome:
     printed, ours = printed_example(), computed_example()
     checks = [identity(name, identical(ours[name], printed[name])) for name in printed]
@@ -277,7 +286,9 @@ def section_7_5_3() -> Outcome:
 # Sec. 7.6, forward dynamics ------------------------------------------------------------------------------------------
 
 
-@chapter.item("sec. 7.6", "Forward dynamics, (7.115), (7.116)")
+@chapter.item(
+    "sec. 7.6", "Forward dynamics, (7.115), (7.116)", vouches=(forward.forward_dynamics, lagrange.mass_matrix)
+)
 def forward_dynamics() -> Outcome:
     robot = load("planar2r")
     dyn = compiled(robot)

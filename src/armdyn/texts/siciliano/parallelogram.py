@@ -10,11 +10,11 @@ import numpy as np
 
 from armdyn import catalog
 from armdyn.formats import load, toml
-from armdyn.graph import PI, identical, symbol, symbols, to_float
+from armdyn.graph import PI, derivative, evaluate, identical, symbol, symbols, to_float
 from armdyn.mechanics import closed_chain, newton_euler
 from armdyn.mechanics.matrices import product
 from armdyn.robot import Robot
-from armdyn.texts.item import Chapter, Check, Outcome, below, identity
+from armdyn.texts.item import Chapter, Check, Outcome, below, distance, identity
 
 chapter = Chapter("siciliano")
 
@@ -145,7 +145,32 @@ def decoupled_slip() -> Check:
     return shown("decoupled b_a22", identical(found, as_printed), identical(found, right), "with 1'' and lb_3'")
 
 
-@chapter.item("sec. 7.3.3", "Parallelogram arm")
+def _numbers(robot: Robot, at: Any) -> tuple[Check, ...]:
+    """B_a, g_a and the torques of the velocities that follow from B_a, printed, against the library's functions."""
+    rates = np.array([1.0, 2.0])
+    values = {**robot.parameters, str(t1): at[0], str(t2): at[3]}
+    B, g = evaluate((printed_active(RIGHT_B22), printed_active_gravity()), values)
+    slopes = evaluate([derivative(printed_active(RIGHT_B22)[0][1], (t,)) for t in (t2, t1)], values)
+    torques = np.array(slopes, float).reshape(2) * rates[::-1] ** 2  # only b_a12 varies
+    return (
+        below("B_a in numbers", distance(closed_chain.mass_matrix(robot, at), B), 1e-12),
+        below("g_a in numbers", distance(closed_chain.gravity(robot, at), g), 1e-12),
+        below(
+            "C_a qd_a from the derivatives of B_a", distance(closed_chain.coriolis(robot, at, rates), torques), 1e-12
+        ),
+    )
+
+
+@chapter.item(
+    "sec. 7.3.3",
+    "Parallelogram arm",
+    vouches=(
+        closed_chain.reduced_torques,
+        closed_chain.coriolis,
+        closed_chain.mass_matrix,
+        closed_chain.gravity,
+    ),
+)
 def section_7_3_3() -> Outcome:
     tree = newton_euler.mass_matrix(ARM.opened, q)
     J = closed_chain.constraint_jacobian(ARM, CLOSED)
@@ -169,6 +194,7 @@ def section_7_3_3() -> Outcome:
         identity("B_a, with b_a22 corrected", identical(active_inertia(), printed_active(RIGHT_B22))),
         identity("g_a", identical(gravity, printed_active_gravity())),
         identity("decoupled: b_a11 and the zeros", identical([diagonal[0], [diagonal[1][0]]], [[b11, 0], [0]])),
+        *_numbers(robot, at),
         below("decoupled: Coriolis and centrifugal torques, N m", float(free), 1e-12),
         Check("without decoupling they do not vanish", bool(coupled > 0.1), f"{coupled:.2g} N m"),
     )

@@ -12,7 +12,7 @@ from armdyn.mechanics import christoffel, gim_christoffel, lagrange, newton_eule
 from armdyn.mechanics.matrices import times
 from armdyn.motion.torques import torque_breakdown
 from armdyn.parameters import base_parameters
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.robot import Robot
 from armdyn.texts.item import Chapter, Outcome, below, distance, equal, identity, matches
 from armdyn.texts.siciliano.example_7_2 import MOTIONS
@@ -84,7 +84,11 @@ def oblique_model(cosine: Any) -> tuple[list[list[Any]], list[Any]]:
     return B, [carried * p.g, p.ml2 * p.g * cosine]
 
 
-@chapter.item("problem 7.1", "Cartesian arm with axes at an angle of pi/4")
+@chapter.item(
+    "problem 7.1",
+    "Cartesian arm with axes at an angle of pi/4",
+    vouches=(lagrange.mass_matrix, lagrange.gravity, lagrange.inverse_dynamics),
+)
 def problem_7_1() -> Outcome:
     checks = []
     angles: tuple[tuple[str, Node], ...] = (("pi/4", PI / 4), ("alpha", p.alpha))
@@ -111,7 +115,16 @@ def problem_7_1() -> Outcome:
 # 7.2, another C -----------------------------------------------------------------------------------------------------
 
 
-@chapter.item("problem 7.2", "A matrix C with (7.49) but without (7.48)")
+@chapter.item(
+    "problem 7.2",
+    "A matrix C with (7.49) but without (7.48)",
+    vouches=(
+        gim_christoffel.velocity_coefficients,
+        gim_christoffel.coriolis_matrix,
+        gim_christoffel.coriolis,
+        gim_christoffel.mass_matrix,
+    ),
+)
 def problem_7_2() -> Outcome:
     """Derived by hand from (7.41): h_112 = 2h, h_122 = h, h_211 = -h, h_212 = h/2, h_221 = -h/2, the others 0."""
     coefficients = gim_christoffel.velocity_coefficients(PLANAR, q)
@@ -161,7 +174,7 @@ def scara_model() -> tuple[list[list[Any]], list[Any], list[Any]]:
     return B, [-pull * (2 * v[0] * v[1] + v[1] ** 2), pull * v[0] ** 2, 0, 0], [0, 0, M * g, 0]
 
 
-@chapter.item("problem 7.3", "SCARA manipulator")
+@chapter.item("problem 7.3", "SCARA manipulator", vouches=(lagrange.mass_matrix, lagrange.coriolis, lagrange.gravity))
 def problem_7_3() -> Outcome:
     robot, (B, C, g) = scara(), scara_model()
     x, v = symbols("q1 q2 q3 q4"), symbols("v1 v2 v3 v4")
@@ -279,7 +292,11 @@ SLIDER_CHOSEN = (
 )
 
 
-@chapter.item("problem 7.5", "Arm with a prismatic and a revolute joint, with a payload")
+@chapter.item(
+    "problem 7.5",
+    "Arm with a prismatic and a revolute joint, with a payload",
+    vouches=(lagrange.inverse_dynamics, gim_christoffel.inverse_dynamics),
+)
 def problem_7_5() -> Outcome:
     robots = {"without payload": (slider(), 0 * p.mL), "with payload m_L": (slider(loaded=True), p.mL)}
     checks = [
@@ -331,7 +348,7 @@ def absolute_torques() -> list[Any]:
     ]
 
 
-@chapter.item("problem 7.6", "Planar arm in absolute angles")
+@chapter.item("problem 7.6", "Planar arm in absolute angles", vouches=(lagrange.inverse_dynamics,))
 def problem_7_6() -> Outcome:
     found = lagrange.equations(absolute_lagrangian, q, qd, qdd)
     tied = []
@@ -361,7 +378,7 @@ def problem_7_7() -> Outcome:
         by_hand = np.stack([s * (x - y), s * (np.cos(a + b) - np.sin(a + b))], axis=1)  # J^T f, links of 1 m
         checks.append(below(f"{name}: the torques grow by J^T f", distance(pushing.tau - free.tau, by_hand), 1e-12))
         panels.append(
-            Panel(
+            Axes(
                 name,
                 "time, s",
                 "torque, N m",
@@ -383,7 +400,11 @@ def problem_7_7() -> Outcome:
     )
 
 
-@chapter.item("problem 7.8", "Arm with a prismatic and a revolute joint, by Newton-Euler")
+@chapter.item(
+    "problem 7.8",
+    "Arm with a prismatic and a revolute joint, by Newton-Euler",
+    vouches=(newton_euler.inverse_dynamics,),
+)
 def problem_7_8() -> Outcome:
     tau = newton_euler.inverse_dynamics(slider(), q, qd, qdd)
     loaded = newton_euler.inverse_dynamics(slider(loaded=True), q, qd, qdd)

@@ -22,7 +22,7 @@ def inertia_rate(model: Any, at: Any, rate: Any, **options: Any) -> Any:
     return (masses[0] - 8 * masses[1] + 8 * masses[2] - masses[3]) / (12 * step)
 
 
-@chapter.item("problem 7.9", "Skew-symmetry in operational space")
+@chapter.item("problem 7.9", "Skew-symmetry in operational space", vouches=(coriolis_matrix,))
 def problem_7_9() -> Outcome:
     checks = []
     for name, rows in (("planar2r", "x y"), ("planar3r", "x y"), ("rx90", "x y z rx ry rz")):
@@ -46,7 +46,7 @@ def problem_7_9() -> Outcome:
     )
 
 
-@chapter.item("problem 7.10", "General solution of (7.140)")
+@chapter.item("problem 7.10", "General solution of (7.140)", vouches=(operational_space,))
 def problem_7_10() -> Outcome:
     dyn = compiled(load("planar3r"))
     at, torque, other = np.random.default_rng(10).uniform(-1, 1, (3, 3)) + np.array([[0.8], [0], [0]])
@@ -78,7 +78,9 @@ def problem_7_10() -> Outcome:
     return Outcome(says, checks, chosen="The three-link arm of the catalog at a random configuration.")
 
 
-@chapter.item("problem 7.11", "Dynamic manipulability and manipulability")
+@chapter.item(
+    "problem 7.11", "Dynamic manipulability and manipulability", vouches=(dynamic_manipulability, manipulability)
+)
 def problem_7_11() -> Outcome:
     checks = []
     for name, rows in (("planar2r", "x y"), ("rx90", "x y z rx ry rz")):

@@ -15,7 +15,7 @@ from armdyn.equations import derive
 from armdyn.formats import load
 from armdyn.mechanics import kinematics, lagrange
 from armdyn.motion.scaling import scale_to_torque
-from armdyn.report.figures.charts import Line, Panel, chart
+from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.report.figures.ellipsoid_figures import gravity_figure
 from armdyn.report.figures.style import as_svg
 from armdyn.robot import Robot
@@ -41,7 +41,7 @@ def retimed(t: Array) -> tuple[Array, Array, Array]:
     return t + 0.3 * t**2, 1 + 0.6 * t, np.full_like(t, 0.6)
 
 
-@chapter.item("sec. 7.7", "Dynamic scaling of trajectories, (7.117)-(7.126)")
+@chapter.item("sec. 7.7", "Dynamic scaling of trajectories, (7.117)-(7.126)", vouches=(scale_to_torque,))
 def scaling() -> Outcome:
     dyn = compiled(load("planar2r"))
     start = posture(0.2)
@@ -75,7 +75,7 @@ def scaling() -> Outcome:
         Check("the scaled motion is slower", slower.c < 1, f"c = {slower.c:.4f}, {slower.duration:.4f} s, not 0.5 s"),
     )
     panels = [
-        Panel(
+        Axes(
             f"joint {j + 1}, limit {limits[j]:g} N m",
             "time, s",
             "torque, N m",
@@ -123,7 +123,7 @@ def by_euler_angles(dyn: Dynamics, q: Array, qd: Array, qdd: Array, step: float 
     return floats(np.array([-1, 16, -30, 16, -1]) @ np.hstack([T[:, :3, 3], angles])) / (12 * step**2)
 
 
-@chapter.item("sec. 7.8", "Operational space, (7.127)-(7.141)")
+@chapter.item("sec. 7.8", "Operational space, (7.127)-(7.141)", vouches=(operational_space,))
 def operational() -> Outcome:
     robots = [load(name) for name in ("planar2r", "planar3r", "rx90")]
     plain, redundant, spatial = map(compiled, robots)
@@ -182,7 +182,9 @@ STRENGTH = 12.0
 SHOWN = {"stretched out": [0.5, 0.4, 0.3], "bent": [0.2, 1.1, 0.9], "folded": [0.6, 0.2, 2.0]}
 
 
-@chapter.item("fig. 7.15", "Effect of gravity on the dynamic manipulability ellipsoid")
+@chapter.item(
+    "fig. 7.15", "Effect of gravity on the dynamic manipulability ellipsoid", vouches=(acceleration_ellipsoid,)
+)
 def figure_7_15() -> Outcome:
     dyn = compiled(load("planar3r"))
     q = np.array(SHOWN["folded"])

@@ -18,7 +18,7 @@ from armdyn.graph import evaluate, trace
 from armdyn.kernels import build
 from armdyn.mechanics import kronecker
 from armdyn.mechanics.matrices import plus, times
-from armdyn.report.figures.charts import Panel, chart, series
+from armdyn.report.figures.charts import Axes, chart, series
 from armdyn.speed.engines.pinocchio import PinocchioEngine
 from armdyn.texts.item import Chapter, Claim, Outcome, below, distance, near
 from armdyn.texts.other_model import OtherModel
@@ -112,7 +112,7 @@ def figure_5() -> Outcome:
     tau = law(t)
     M, C, g = printed_terms()(q, qd)
     printed = np.einsum("kij,kj->ki", M, qdd) + np.einsum("kij,kj->ki", C, qd) + g
-    svg = chart(Panel("Torques (72) on the reference (73)", "t (s)", "tau (N m)", series(t, tau, JOINTS)))
+    svg = chart(Axes("Torques (72) on the reference (73)", "t (s)", "tau (N m)", series(t, tau, JOINTS)))
     return Outcome(
         "The torques of (72) along (73) with the data of (71): the law Feedforward with M of (28), C of (52) and g of "
         "(45), and the printed entries (64)-(69).",
@@ -136,13 +136,13 @@ def figure_6() -> Outcome:
     sizes = {name: float(np.abs(each).max()) for name, (_, each) in runs.items()}
     found = ", ".join(f"{size:.2g} rad with {name}" for name, size in sizes.items())
     svg = chart(
-        Panel(
+        Axes(
             "(a) reference (pale) and response",
             "t (s)",
             "q (rad)",
             [*series(t, desired, ("", "", ""), wide=True), *series(t, q, JOINTS)],
         ),
-        Panel("(b) tracking error", "t (s)", "e (rad)", series(t, error, JOINTS)),
+        Axes("(b) tracking error", "t (s)", "e (rad)", series(t, error, JOINTS)),
     )
     return Outcome(
         "The law (72) has M, C, g of (28), (52), (45) as its model; the arm that it drives shares no code with it: "
