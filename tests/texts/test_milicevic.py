@@ -40,8 +40,8 @@ def test_lagrange_euler(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_generalized_dalembert(seed: int) -> None:
     robot, q, qd, qdd = arm(seed, 0.0)
-    D, h, c = text.dalembert(robot, q, qd)
-    assert distance(D @ qdd + h + c, engine.inverse_dynamics(robot, q, qd, qdd)) < TOLERANCE
+    tran, rot, h, c = text.dalembert(robot, q, qd)
+    assert distance((tran + rot) @ qdd + h.sum(axis=0) + c, engine.inverse_dynamics(robot, q, qd, qdd)) < TOLERANCE
 
 
 def test_samples_have_sliding_joints_between_turning_ones() -> None:
