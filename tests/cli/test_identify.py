@@ -82,7 +82,7 @@ def test_the_users_own_urdf_file_gets_the_identified_values_and_nothing_else(fil
     text = own.read_text(encoding="utf-8").replace("</link>", f"{shapes}</link>")
     own.write_text(text, encoding="utf-8")
     _, shown, _ = run("identify", own, files["log"], "--out", new)
-    assert "torque error" in plain(shown) and (files["folder"] / "new.toml").exists()
+    assert "torque error" in plain(shown)
     pages = [Page(path.read_text(encoding="utf-8")) for path in (own, new)]
     assert pages[1].original.count(shapes) == text.count(shapes) > 2
     identified = ("inertial", "mass", "inertia", "origin", "dynamics")

@@ -211,7 +211,7 @@ def test_scaling_keeps_jerk_limits(run: Run, tmp_path: Path) -> None:
         (("--from", "0,0,x,0,0", "--to", TO), "'x' is not a number"),
         (("--from", FROM, "--to", TO, "--profile", "trapez"), "unknown profile 'trapez'"),
         (("--from", FROM, "--to", TO, "--limits", "v=-1"), "5 positive limits"),
-        (("--from", FROM, "--to", TO, "--plot", "x.gif"), ".png, .svg, .pdf"),
+        (("--from", FROM, "--to", TO, "--plot", "x.bmp"), ".png, .svg, .pdf"),
         (("--from", FROM, "--to", TO, "--out", "/dev/null/x.csv"), "cannot be written"),
         (("--from", FROM, "--to", TO, "--duration", "0.1", "--limits", "v=1"), "exceeds the limits"),
         (("--from", FROM, "--to", TO, "--timing", "fast"), "one of: given, scaled, optimal"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ BUILT_FROM = {
     "webpage.share": ("codegen.export", "equations.derive"),
     "webpage.view": ("webpage.share",),
     "report.study": ("equations.derive", "motion.torque_breakdown", "dynamics.compile"),
+    "equations.judge": ("equations.derive",),
+    "controllers.export": ("codegen.export",),
 }
 """Functions that hand the robot to others, and these: they declare no more than all of them."""
 ROWS = set(declarations())
@@ -105,7 +107,13 @@ def test_verbs_refuse_what_their_function_does_not_declare(
 def test_functions_built_from_others_refuse_what_they_do_not_declare(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    functions: dict[str, Any] = {"webpage.share": share, "webpage.view": view, "report.study": study}
+    functions: dict[str, Any] = {
+        "webpage.share": share,
+        "webpage.view": view,
+        "report.study": study,
+        "equations.judge": partial(armdyn.judge, equations="g_1 = 0"),
+        "controllers.export": armdyn.export,
+    }
     function = functions[what]
     declared = SUPPORT[what]
     for feature in FEATURES:

@@ -8,6 +8,7 @@ beside this module is the table of all declarations.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
@@ -282,20 +283,25 @@ def takes(*names: str) -> Callable[[Declared], Declared]:
             if parameter.annotation in MODELS
         ]
 
-        accepted: WeakSet[Any] = WeakSet()  # robots and their like never change: each is checked once
+        accepted: defaultdict[frozenset[str], WeakSet[Any]] = defaultdict(WeakSet)
+        # Robots and what holds one never change: each is checked once against a declaration.
 
         @wraps(target)
         def gated(*arguments: Any, **named: Any) -> Any:
-            values = (*arguments, *named.values())
-            if any(type(value) not in PLAIN and value not in accepted for value in values):
-                for place, name, annotation in models:
-                    if place < len(arguments) or name in named:
-                        _require_model(arguments[place] if place < len(arguments) else named[name], annotation, what)
-                for value in values:
-                    robot = _robot_of(value)
-                    if robot is not None:
-                        require(robot, what, SUPPORT[what])
-                        accepted.add(value)
+            taken = SUPPORT[what]
+            checked = accepted[taken]
+            for place, name, annotation in models:
+                if place < len(arguments) or name in named:
+                    value = arguments[place] if place < len(arguments) else named[name]
+                    if type(value) in PLAIN or value not in checked:
+                        _require_model(value, annotation, what)
+            for value in (*arguments, *named.values()):
+                if type(value) in PLAIN or value.__hash__ is None or value in checked:
+                    continue
+                robot = _robot_of(value)
+                if robot is not None:
+                    require(robot, what, taken)
+                    checked.add(value)
             return target(*arguments, **named)
 
         if isinstance(function, type):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -145,7 +146,7 @@ def missing_term(ours: Equations, right: Node, given: Node) -> Missing | None:
         return None
     left, theirs = (rational_terms(polynomial) for polynomial in form.entries)
     owners = owner_of_parameters(ours)
-    names = {str(node.value) for node in ordered(rest) if node.op == SYMBOL}
+    names = set(re.findall(r"[A-Za-z]\w*", short_form(rest)))  # of what is left when equal terms have cancelled
     owned = (owners[name] for name in sorted(names) if name in owners)
     belongs = list(dict.fromkeys(owner for owner in owned if "ratio" not in owner))
     whose = f", {belongs[0]}" if len(belongs) == 1 else ""

@@ -26,6 +26,9 @@ MOST_POWER = 12
 MOST_TERMS = 20_000
 """Terms of one expression, multiplied out: a bound on the time that a comparison takes."""
 
+INDEXED = 3
+"""Letters of the longest name whose index may stand in round brackets: MATLAB's q(1) and dq(2); open(1) is a call."""
+
 
 class ReadError(ArmdynError):
     """Equations that cannot be read."""
@@ -733,11 +736,11 @@ class _Code(_Expression):
         inside = self.tokens[self.place + 1].value if kinds[:1] == ["open"] and kinds[2:] == ["close"] else None
         if inside == "t":  # q1(t)
             self.place += 3
-        elif kinds[1:2] == ["num"] and inside is not None:  # q[1]
-            name += str(inside)
+        elif kinds[1:2] == ["num"] and inside is not None and (self.peek().value == "[" or len(name) <= INDEXED):
+            name += str(inside)  # q[1] or, in MATLAB, q(1)
             self.place += 3
         elif self.peek().kind == "open":
-            raise self.error(f"the function {name} is not known")
+            raise self.error(f"the function {name} is not known; write {name}[1] for an index")
         return self.vocabulary.symbol(name)
 
     def _rate(self) -> Any:
