@@ -293,7 +293,7 @@ def takes(*names: str) -> Callable[[Declared], Declared]:
             for place, name, annotation in models:
                 if place < len(arguments) or name in named:
                     value = arguments[place] if place < len(arguments) else named[name]
-                    if type(value) in PLAIN or value not in checked:
+                    if type(value) in PLAIN or value.__hash__ is None or value not in checked:
                         _require_model(value, annotation, what)
             for value in (*arguments, *named.values()):
                 if type(value) in PLAIN or value.__hash__ is None or value in checked:

@@ -291,7 +291,7 @@ def _must_be_known(given: Mapping[str, Node], parameters: Sequence[str], names: 
             f"the robot has no {', '.join(rest)}",
             where="equations",
             expected=f"its parameters: {', '.join(parameters)}",
-            advice="Name them: symbols={'m_1': 'ml1'}, on the command line --symbols m_1=ml1.",
+            advice="Name them: symbols={'m_1': 'ml1'}, on the command line --rename m_1=ml1.",
         )
 
 
