@@ -50,6 +50,7 @@ from armdyn.formats import load as load
 from armdyn.formats import ModelWarning as ModelWarning
 from armdyn.formats import save as save
 from armdyn.formats.robots import robots as robots
+from armdyn.formats.template import template as template
 from armdyn.identification import excite as excite
 from armdyn.identification import identifiable as identifiable
 from armdyn.identification import identify as identify

@@ -47,6 +47,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "simulate": ("planar2r", "--law", "pid", "--set", "reference.duration=0.1"),
     "study": ("pendulum",),
     "sweep": ("planar2r", "--vary", "payload=0,1"),
+    "template": (),
 }
 """Verb -> arguments of a quick command; the files are those of `files`."""
 ELSEWHERE = {
