@@ -189,6 +189,16 @@ def test_a_wrong_cell_is_named(tmp_path: Path, old: str, new: str, words: str) -
         armdyn.load(written(tmp_path, SPREADSHEET.replace(old, new, 1)))
 
 
+def test_units_follow_the_type_of_the_joint(tmp_path: Path) -> None:
+    text = "q max [deg, mm];joint;type;a [mm];q min [deg, mm];v max [deg/s, mm/s]\n90;turn;R;300;-90;180\n250;slide;P;0;50;400"
+    turn, slide = armdyn.load(written(tmp_path, text)).joints
+    assert turn.limits is not None and slide.limits is not None
+    limits = [float(x) for each in (turn, slide) for x in (each.limits.lower, each.limits.upper, each.limits.velocity)]
+    assert limits == pytest.approx([-np.pi / 2, np.pi / 2, np.pi, 0.05, 0.25, 0.4], rel=1e-15)
+    with pytest.raises(ArmdynError, match="cell [AE]1: deg does not measure (upper|lower).*a unit like m"):
+        armdyn.load(written(tmp_path, text.replace("[deg, mm]", "[deg]"), "turned.csv"))
+
+
 def test_what_is_no_table_of_a_robot(tmp_path: Path) -> None:
     with pytest.raises(ArmdynError, match="no row of headings.*armdyn template"):
         armdyn.load(written(tmp_path, "t,q1,q2\n0,1,2\n"))

@@ -322,7 +322,7 @@ def _joint(row: list[Cell], headings: Mapping[str, Heading]) -> dict[str, Any]:
     if stray := sorted(set(cells) - set(headings)):
         text, place = cells[stray[0]]
         raise RobotError(f"{text[:40]!r} stands under no heading", where=place, expected="an empty cell")
-    for at, heading in headings.items():
+    for at, heading in sorted(headings.items(), key=lambda entry: entry[1].column.key != "type"):  # units depend on it
         key, cell = heading.column.key, cells.get(at)
         if cell is None:
             if heading.column.required:
@@ -334,21 +334,22 @@ def _joint(row: list[Cell], headings: Mapping[str, Heading]) -> dict[str, Any]:
         elif heading.column.is_text:
             joint[key] = cell.text
         else:
-            _put(joint, key, _value(cell, heading))
+            turns = key.startswith("motor.") or joint.get("type") != "prismatic"
+            _put(joint, key, _value(cell, heading, "revolute" if turns else "prismatic"))
     for vector, count in (("com", 3), ("inertia", 6)):
         if vector in joint:
             joint[vector] = [joint[vector].get(str(i), 0) for i in range(count)]
     return joint
 
 
-def _value(cell: Cell, heading: Heading) -> str:
+def _value(cell: Cell, heading: Heading, kind: str) -> str:
     """The number of a cell in SI; the cell's own unit goes before that of its column."""
     own = re.fullmatch(r"(.*?\d[.,]?)\s*([A-Za-z°].*)", cell.text)
     units = heading.units
     if own is not None and re.fullmatch(r"[eE][-+]?\d+", own[2]) is None:
         cell, units = Cell(own[1], cell.place), (own[2],)
     try:
-        measured = fitting(units, _short(heading.column.key)) if units else unit("1")
+        measured = fitting(units, _short(heading.column.key), kind) if units else unit("1")
     except ArmdynError as error:
         raise error.located(cell.place if own else heading.place) from None
     return in_si(number(cell), measured)

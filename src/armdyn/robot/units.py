@@ -109,8 +109,10 @@ def in_si(number: str | Fraction, of: Unit) -> str:
     return f"{value.numerator}{turns}/{value.denominator}"
 
 
-def fitting(units: Iterable[str], key: str) -> Unit:
+def fitting(units: Iterable[str], key: str, kind: str | None = None) -> Unit:
     """The unit among several that measures what the key holds.
+
+    kind: of the joint, "revolute" or "prismatic" (default: not known; the units of both are accepted).
 
     Raises ExpressionError if none does, or if the key takes no units.
     """
@@ -118,6 +120,8 @@ def fitting(units: Iterable[str], key: str) -> Unit:
     known = SI.get(key)
     if known is None:
         raise ExpressionError(f"{key} takes no unit", expected="a number alone", advice=f"Leave out {listed[0]!r}.")
+    if kind is not None:
+        known = known[-1:] if kind == "prismatic" else known[:1]
     dimensions = {unit(each).powers for each in known}
     for each in listed:
         if (found := unit(each)).powers in dimensions:
