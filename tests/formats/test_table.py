@@ -190,7 +190,8 @@ def test_a_wrong_cell_is_named(tmp_path: Path, old: str, new: str, words: str) -
 
 
 def test_units_follow_the_type_of_the_joint(tmp_path: Path) -> None:
-    text = "q max [deg, mm];joint;type;a [mm];q min [deg, mm];v max [deg/s, mm/s]\n90;turn;R;300;-90;180\n250;slide;P;0;50;400"
+    head = "q max [deg, mm];joint;type;a [mm];q min [deg, mm];v max [deg/s, mm/s]"
+    text = f"{head}\n90;turn;R;300;-90;180\n250;slide;P;0;50;400"
     turn, slide = armdyn.load(written(tmp_path, text)).joints
     assert turn.limits is not None and slide.limits is not None
     limits = [float(x) for each in (turn, slide) for x in (each.limits.lower, each.limits.upper, each.limits.velocity)]
