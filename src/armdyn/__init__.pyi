@@ -18,6 +18,7 @@ from armdyn import sweeps as sweeps
 from armdyn import torch as torch
 from armdyn import trajectory as trajectory
 from armdyn.analysis import analyse as analyse
+from armdyn.analysis import bound as bound
 from armdyn.analysis import prune as prune
 from armdyn.browser import studio as studio
 from armdyn.controllers import export as export

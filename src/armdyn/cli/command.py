@@ -26,7 +26,7 @@ UsageError: type[Any] = typer.BadParameter.__mro__[1]
 
 VERBS: dict[str, tuple[str, ...]] = {
     "Model": ("robots", "show", "check", "fix", "explain", "template"),
-    "Equations": ("derive", "judge", "compare", "certify", "prune", "formulations"),
+    "Equations": ("derive", "judge", "compare", "certify", "prune", "bound", "formulations"),
     "Motion": ("evaluate", "plan", "simulate", "analyse", "sweep"),
     "Data": ("identifiable", "excite", "identify", "payload", "stiffness"),
     "Results": ("study", "studio", "share", "export", "reproduce", "bench", "cite"),
@@ -35,6 +35,7 @@ VERBS: dict[str, tuple[str, ...]] = {
 EXAMPLES = {
     "analyse": "panda --at 0,-0.6,0,-2.2,0,1.6,0.8 --map payload --plot map.png",
     "bench": "panda --quick",
+    "bound": "ur5 --payload 0:5 --mass 10%",
     "certify": "scara5 --points 5",
     "check": "my_robot.urdf --json",
     "cite": "kane --bibtex",

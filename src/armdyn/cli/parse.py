@@ -289,3 +289,21 @@ def check_extension(path: Path | None, extensions: tuple[str, ...], option: str)
     """Refuse a file name that could not be written in the end, before the work begins."""
     if path is not None and path.suffix.lower() not in extensions:
         raise typer.BadParameter(f"{path.name!r} must end in {', '.join(extensions)}", param_hint=option)
+
+
+def share(text: str, option: str) -> float:
+    """`"10%"` or `"0.1"` as 0.1."""
+    word = text.strip()
+    try:
+        return float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
+    except ValueError:
+        raise OptionError(f"{text!r} is not a share", where=option, expected="a share such as 10% or 0.1") from None
+
+
+def span(text: str, option: str) -> tuple[float, float]:
+    """`"0:5"` as (0.0, 5.0)."""
+    try:
+        low, high = map(float, text.split(":"))
+    except ValueError:
+        raise OptionError(f"{text!r} is not a range", where=option, expected="two numbers such as 0:5") from None
+    return low, high
