@@ -23,7 +23,7 @@ NAMES = [verb for verbs in VERBS.values() for verb in verbs]
 CASES: dict[str, tuple[str, ...]] = {
     "analyse": ("planar3r", "--limits", "tau=120,60,20", "--map", "gravity", "--over", "shoulder,elbow"),
     "bench": ("pendulum", "--quick"),
-    "bound": ("planar2r", "--payload", "0:5"),
+    "bound": ("planar2r", "mass=10%,payload=0:5"),
     "certify": ("planar2r", "--points", "1"),
     "check": ("broken.toml",),
     "cite": ("puma560",),

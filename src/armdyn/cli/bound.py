@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 def bound(
     robot: Robot,
     progress: Progress,
-    mass: Annotated[str, typer.Option(metavar="SHARE", help="By how much masses of links may be off.")] = "10%",
-    payload: Annotated[
+    wrong: Annotated[
         str,
-        typer.Option(metavar="KG:KG", help="Least and largest payload at the tool that the model does not know of."),
-    ] = "0:0",
-    friction: Annotated[str, typer.Option(metavar="SHARE", help="By how much friction may be off.")] = "0%",
+        typer.Argument(
+            metavar="NAME=RANGE,...",
+            help="What may be wrong: shares of the masses of links and of friction, and the least and largest payload "
+            "that the model does not know of, kg, as in mass=10%,payload=0:5,friction=20%.",
+        ),
+    ] = "mass=10%",
     limits: Annotated[
         str | None,
         typer.Option(
@@ -41,11 +43,4 @@ def bound(
     """
     from armdyn import bound
 
-    return bound(
-        robot,
-        mass=parse.share(mass, "--mass"),
-        payload=parse.span(payload, "--payload"),
-        friction=parse.share(friction, "--friction"),
-        progress=progress,
-        **parse.joint_limits(limits, "v", "a"),
-    )
+    return bound(robot, **parse.ranges(wrong), progress=progress, **parse.joint_limits(limits, "v", "a"))

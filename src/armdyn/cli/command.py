@@ -35,7 +35,7 @@ VERBS: dict[str, tuple[str, ...]] = {
 EXAMPLES = {
     "analyse": "panda --at 0,-0.6,0,-2.2,0,1.6,0.8 --map payload --plot map.png",
     "bench": "panda --quick",
-    "bound": "ur5 --payload 0:5 --mass 10%",
+    "bound": "ur5 mass=10%,payload=0:5",
     "certify": "scara5 --points 5",
     "check": "my_robot.urdf --json",
     "cite": "kane --bibtex",

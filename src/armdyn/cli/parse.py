@@ -291,19 +291,20 @@ def check_extension(path: Path | None, extensions: tuple[str, ...], option: str)
         raise typer.BadParameter(f"{path.name!r} must end in {', '.join(extensions)}", param_hint=option)
 
 
-def share(text: str, option: str) -> float:
-    """`"10%"` or `"0.1"` as 0.1."""
-    word = text.strip()
-    try:
-        return float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
-    except ValueError:
-        raise OptionError(f"{text!r} is not a share", where=option, expected="a share such as 10% or 0.1") from None
-
-
-def span(text: str, option: str) -> tuple[float, float]:
-    """`"0:5"` as (0.0, 5.0)."""
-    try:
-        low, high = map(float, text.split(":"))
-    except ValueError:
-        raise OptionError(f"{text!r} is not a range", where=option, expected="two numbers such as 0:5") from None
-    return low, high
+def ranges(text: str) -> dict[str, Any]:
+    """`"mass=10%,payload=0:5"` as {"mass": 0.1, "payload": (0.0, 5.0)}: what may be wrong in a model."""
+    known, found = ("mass", "payload", "friction"), {}
+    for word in text.split(","):
+        name, _, value = (each.strip() for each in word.partition("="))
+        if name not in known:
+            raise unknown_name("quantity", name, known, where="NAME=RANGE")
+        try:
+            if name == "payload":
+                low, high = map(float, value.split(":"))
+                found[name] = low, high
+            else:
+                found[name] = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+        except ValueError:
+            expected = "two masses such as payload=0:5" if name == "payload" else f"a share such as {name}=10%"
+            raise OptionError(f"{word!r} is not a range", where="NAME=RANGE", expected=expected) from None
+    return {"mass": 0.0, **found}

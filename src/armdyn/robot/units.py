@@ -81,7 +81,7 @@ SI: dict[str, tuple[str, ...]] = {
     "current": ("A",),
 }
 """Key of a robot file -> its SI units, of revolute and of prismatic joints where these differ."""
-_QUANTITY = re.compile(r"\s*([-+]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d+)?+)\s*((?:[A-Za-z°ºµ]|1/).*?)\s*")
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d{1,3}(?!\d))?+)\s*((?:[A-Za-z°ºµ]|1/).*?)\s*")
 _FACTOR = re.compile(r"\s*([*·/]?)\s*(1|[A-Za-z°ºµ]+)(?:\^?(-?\d)(?!\d))?")
 _RAISED = str.maketrans("²³", "23")
 
