@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := parquet,ros,sweep,notebook,docs,xacro,fmu,studio,widget
+EXTRAS := parquet,ros,sweep,notebook,docs,xacro,xlsx,fmu,studio,widget
 comma := ,
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 

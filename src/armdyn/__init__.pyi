@@ -18,6 +18,7 @@ from armdyn import sweeps as sweeps
 from armdyn import torch as torch
 from armdyn import trajectory as trajectory
 from armdyn.analysis import analyse as analyse
+from armdyn.analysis import bound as bound
 from armdyn.analysis import prune as prune
 from armdyn.browser import studio as studio
 from armdyn.controllers import export as export
@@ -50,6 +51,7 @@ from armdyn.formats import load as load
 from armdyn.formats import ModelWarning as ModelWarning
 from armdyn.formats import save as save
 from armdyn.formats.robots import robots as robots
+from armdyn.formats.template import template as template
 from armdyn.identification import excite as excite
 from armdyn.identification import identifiable as identifiable
 from armdyn.identification import identify as identify

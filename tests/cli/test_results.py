@@ -23,6 +23,7 @@ NAMES = [verb for verbs in VERBS.values() for verb in verbs]
 CASES: dict[str, tuple[str, ...]] = {
     "analyse": ("planar3r", "--limits", "tau=120,60,20", "--map", "gravity", "--over", "shoulder,elbow"),
     "bench": ("pendulum", "--quick"),
+    "bound": ("planar2r", "mass=10%,payload=0:5"),
     "certify": ("planar2r", "--points", "1"),
     "check": ("broken.toml",),
     "cite": ("puma560",),
@@ -47,6 +48,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "simulate": ("planar2r", "--law", "pid", "--set", "reference.duration=0.1"),
     "study": ("pendulum",),
     "sweep": ("planar2r", "--vary", "payload=0,1"),
+    "template": (),
 }
 """Verb -> arguments of a quick command; the files are those of `files`."""
 ELSEWHERE = {

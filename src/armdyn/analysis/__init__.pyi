@@ -28,3 +28,5 @@ from armdyn.analysis.workspace_map import joint_inertia as joint_inertia
 from armdyn.analysis.workspace_map import payload_capability as payload_capability
 from armdyn.analysis.workspace_map import workspace_map as workspace_map
 from armdyn.analysis.workspace_map import workspace_samples as workspace_samples
+from armdyn.analysis.torque_bound import bound as bound
+from armdyn.analysis.torque_bound import TorqueBound as TorqueBound

@@ -25,8 +25,8 @@ UsageError: type[Any] = typer.BadParameter.__mro__[1]
 """What the parser of the command line raises: typer has its own since 0.20, before that it is click's."""
 
 VERBS: dict[str, tuple[str, ...]] = {
-    "Model": ("robots", "show", "check", "fix", "explain"),
-    "Equations": ("derive", "judge", "compare", "certify", "prune", "formulations"),
+    "Model": ("robots", "show", "check", "fix", "explain", "template"),
+    "Equations": ("derive", "judge", "compare", "certify", "prune", "bound", "formulations"),
     "Motion": ("evaluate", "plan", "simulate", "analyse", "sweep"),
     "Data": ("identifiable", "excite", "identify", "payload", "stiffness"),
     "Results": ("study", "studio", "share", "export", "reproduce", "bench", "cite"),
@@ -35,6 +35,7 @@ VERBS: dict[str, tuple[str, ...]] = {
 EXAMPLES = {
     "analyse": "panda --at 0,-0.6,0,-2.2,0,1.6,0.8 --map payload --plot map.png",
     "bench": "panda --quick",
+    "bound": "ur5 mass=10%,payload=0:5",
     "certify": "scara5 --points 5",
     "check": "my_robot.urdf --json",
     "cite": "kane --bibtex",
@@ -61,6 +62,7 @@ EXAMPLES = {
     "studio": "panda",
     "study": "scara5",
     "sweep": "ur5 --vary payload=0:5:6 --plot sweep.png",
+    "template": "--out robot.xlsx",
 }
 """Verb -> arguments of a typical command, shown below its help."""
 
@@ -70,8 +72,8 @@ def application(names: Iterable[str] | None = None) -> typer.Typer:
     app = typer.Typer(
         name="armdyn",
         help="Dynamics of robot manipulators: equations, fast code, motion, control and identification.",
-        epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .urdf, .xml (MJCF); changes may "
-        "follow, as in panda,lock=panda_joint7=30deg. "
+        epilog="ROBOT is a name from `armdyn robots` or a file: .toml (DH tables), .csv or .xlsx (a table), .urdf, "
+        ".xml (MJCF); changes may follow, as in panda,lock=panda_joint7=30deg. "
         "Start with: armdyn study scara5\n\n"
         "Exit status: 0 fine, 1 findings that you should act on, 2 an error in the input, 70 a defect of armdyn, "
         "130 stopped by Ctrl-C.",

@@ -289,3 +289,22 @@ def check_extension(path: Path | None, extensions: tuple[str, ...], option: str)
     """Refuse a file name that could not be written in the end, before the work begins."""
     if path is not None and path.suffix.lower() not in extensions:
         raise typer.BadParameter(f"{path.name!r} must end in {', '.join(extensions)}", param_hint=option)
+
+
+def ranges(text: str) -> dict[str, Any]:
+    """`"mass=10%,payload=0:5"` as {"mass": 0.1, "payload": (0.0, 5.0)}: what may be wrong in a model."""
+    known, found = ("mass", "payload", "friction"), {}
+    for word in text.split(","):
+        name, _, value = (each.strip() for each in word.partition("="))
+        if name not in known:
+            raise unknown_name("quantity", name, known, where="NAME=RANGE")
+        try:
+            if name == "payload":
+                low, high = map(float, value.split(":"))
+                found[name] = low, high
+            else:
+                found[name] = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+        except ValueError:
+            expected = "two masses such as payload=0:5" if name == "payload" else f"a share such as {name}=10%"
+            raise OptionError(f"{word!r} is not a range", where="NAME=RANGE", expected=expected) from None
+    return {"mass": 0.0, **found}

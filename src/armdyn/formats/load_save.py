@@ -18,7 +18,15 @@ from armdyn.robot.edit import floated
 from armdyn.robot.physical import invalid_findings
 from armdyn.robot.robot import Robot
 
-FORMATS = {".toml": "toml", ".urdf": "urdf", ".xml": "mjcf", ".xacro": "xacro"}
+FORMATS = {
+    ".toml": "toml",
+    ".urdf": "urdf",
+    ".xml": "mjcf",
+    ".xacro": "xacro",
+    ".csv": "table",
+    ".tsv": "table",
+    ".xlsx": "table",
+}
 """File extension -> module of this package."""
 
 
@@ -40,7 +48,8 @@ def load(
     free_root: bool | None = None,
     args: Mapping[str, Any] | None = None,
 ) -> Robot:
-    """Load a robot by its catalog name ("scara5") or from a file (.toml, .urdf, .xacro, .xml for MJCF).
+    """Load a robot by its catalog name ("scara5") or from a file (.toml, .csv or .xlsx, .urdf, .xacro, .xml for
+    MJCF).
 
     robot: catalog name or path.
     tip: body whose frame becomes the tool frame; only the chain to it is kept (of a robot with loops, all).

@@ -43,6 +43,7 @@ from armdyn.robot.parts import (
     StandardDH,
 )
 from armdyn.robot.robot import Robot, tensor_of
+from armdyn.robot.units import without_unit
 
 CONVENTIONS = ("standard", "modified", "free")
 MOST_JOINTS = 1000
@@ -112,7 +113,7 @@ class _RecordReader:
     def scalar(self, value: Any, where: str) -> Scalar:
         if isinstance(value, str):
             try:
-                value = parse(value, self.names)
+                value = parse(without_unit(value, _key(where)), self.names)
             except ArmdynError as error:
                 raise error.located(where) from None
             return value if isinstance(value, Node) else _plain(value, where)
@@ -399,6 +400,11 @@ def checked_keys(record: Mapping[str, Any], known: Any, where: str) -> None:
     for key in record:
         if key not in known:
             raise unknown_name("key", key, sorted(known), where=where)
+
+
+def _key(where: str) -> str | None:
+    """The key that a place ends with, or None for a named parameter, which may have any unit."""
+    return None if where.startswith("parameters.") else where.rpartition(".")[2].partition("[")[0]
 
 
 def _plain(value: Any, where: str) -> Scalar:

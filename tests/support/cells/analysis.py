@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from armdyn.analysis.motion_box import motion_box
 from support.cells.case import TAU_MAX, Case, cell, close, refusal
 from support.cells.compiled import base_force
 from support.cells.equations import number, values_of
+from support.energy_model import EnergyModel
 
 
 def _rows(c: Case) -> Any:
@@ -156,6 +158,25 @@ def _prune(c: Case) -> None:
     close(number(tuple(found.full.outputs["tau"]), values), c.tau - c.model.friction(c.xd))
     error = np.abs(number(tuple(found.graph.outputs["tau"]), values) - (c.tau - c.model.friction(c.xd)))
     assert (error <= found.bound + 1e-9).all()
+
+
+@cell("analysis.bound")
+def _bound(c: Case) -> None:
+    """A robot whose links weigh something else has torques within the bound of the model's."""
+    limits = {"v_max": np.abs(c.qd), "a_max": np.abs(c.qdd)}
+    found = analysis.bound(c.robot, mass=0.1, points=20_000, **limits)
+    factors = 1 + 0.1 * np.random.default_rng(1).choice((-1.0, 1.0), len(c.robot.tree))
+    bodies = [replace(j.body, inertia=_times(j.body.inertia, f)) for j, f in zip(c.robot.tree, factors, strict=True)]
+    tree = tuple(replace(joint, body=body) for joint, body in zip(c.robot.tree, bodies, strict=True))
+    other = EnergyModel(replace(c.robot, tree=tree, expressions=None))
+    assert (np.abs(other.inverse_dynamics(c.x, c.xd, c.xdd) - c.tau) <= found.error + 1e-9).all()
+    assert (found.error <= 30 * found.found + 1e-9).all()
+
+
+def _times(inertia: Any, factor: float) -> Any:
+    """The inertia of a body of the same shape that is heavier by a factor."""
+    scaled = {name: getattr(inertia, name) * factor for name in ("mass", "moment", "tensor") if hasattr(inertia, name)}
+    return replace(inertia, **scaled)
 
 
 @cell("mechanics.loop_forces")
