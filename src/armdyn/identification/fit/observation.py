@@ -9,7 +9,7 @@ does not grow with the log; unlike sums of Y^T Y they do not square the conditio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -212,7 +212,13 @@ def rows_of(
 
 
 def regressor_rows(robot: Robot, include: tuple[str, ...], samples: Samples) -> tuple[Array, Array, Array]:
-    """(t (m,), Y (m, n, p), tau (m, n)): the regressor of the standard parameters at decimated samples."""
+    """(t (m,), Y (m, n, p), tau (m, n)): the regressor of the standard parameters at decimated samples.
+
+    The velocity of a joint that rests while others move counts as zero. Its sign would be that of the noise, and the
+    Coulomb friction of a joint that rests half of the time would come out far too small.
+    """
+    rests = samples.keep.any(axis=1, keepdims=True) & ~samples.keep
+    samples = replace(samples, qd=np.where(rests, 0.0, samples.qd))
     entries = standard_entries(robot, include)
     parts = list(rows_of(samples, entries.kernel, entries.placed, robot.n))
     t, Y, tau = (np.concatenate([getattr(part, name) for part in parts]) for name in ("t", "Y", "tau"))
