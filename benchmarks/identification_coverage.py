@@ -11,6 +11,10 @@ noise makes the share of one draw uncertain, not its mean over draws. For laws t
 were, and the error on another motion, with the terms and of viscous and Coulomb friction alone (rms over rms of the
 torque, mean over joints).
 
+Three more cases have viscous and Coulomb friction and something else that is not told: "tilted base", gravity 3 degrees
+off the model's (identified with --gravity), "lag", torques smoothed over 10 ms as drives report them, and "rests",
+point-to-point motion of one or two joints at a time.
+
 With --payload: a load of 1.7 kg from a log without and a log with it, another motion each, by
 `payload(calibrated=True)`. All torques of a draw are multiplied by one gain between 0.75 and 1.25 that is not
 told; the masses of the robot are trusted.
@@ -30,10 +34,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import numpy as np
+from scipy.signal import lfilter
 
 import armdyn
+from armdyn.algebra import Vec3
 from armdyn.dynamics.presliding import torques_along
 from armdyn.identification import Log
+from armdyn.identification.fit.calibration import Calibration
 from armdyn.identification.payload.payload import LABELS, payload
 from armdyn.parameters import standard_parameters
 from armdyn.robot.parts import Friction
@@ -51,6 +58,10 @@ LAWS = {
     "load": {"law": "rounded", "width": 0.02, "values": {"load": 0.1}},
 }
 """Coefficients among the values are shares of Coulomb friction."""
+MORE = ("tilted base", "lag", "rests")
+"""Cases beside the laws of friction."""
+TILT, LAG = 3.0, 0.01
+"""Degrees; s."""
 FOUND = ("no law named", "widths", "presliding", "load")
 """Laws that `identify` has to find."""
 REFUSED = ("palletiser", "load")
@@ -87,6 +98,54 @@ def drawn(t: np.ndarray, q: np.ndarray, tau: np.ndarray, rng: np.random.Generato
     index = np.sort(np.concatenate([np.setdiff1d(index, rng.choice(len(t), len(t) // 100, replace=False)), twice]))
     once = q + 2e-5 * rng.standard_normal(q.shape), tau + NOISE * tau.std(axis=0) * rng.standard_normal(tau.shape)
     return Log(np.linspace(t[index[0]], t[index[-1]], len(index)), once[0][index], once[1][index])
+
+
+def point_to_point(robot: armdyn.Robot, t: np.ndarray, seed: int) -> tuple[np.ndarray, ...]:
+    """One or two joints at a time move by a quintic polynomial; the others rest."""
+    rng, n = np.random.default_rng(seed), robot.n
+    q, qd, qdd = (np.zeros((len(t), n)) for _ in range(3))
+    place, begin = np.zeros(n), 0.0
+    while begin < t[-1]:
+        duration, goal = rng.uniform(0.8, 1.6), place.copy()
+        joints = rng.choice(n, 1 + int(rng.random() < 0.4), replace=False)
+        goal[joints] = rng.uniform(-1.2, 1.2, len(joints))
+        inside = (t >= begin) & (t < begin + duration)
+        s, step = ((t[inside] - begin) / duration)[:, None], goal - place
+        q[inside] = place + step * (10 * s**3 - 15 * s**4 + 6 * s**5)
+        qd[inside] = step * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration
+        qdd[inside] = step * (60 * s - 180 * s**2 + 120 * s**3) / duration**2
+        begin, place = begin + duration, goal
+    return q, qd, qdd
+
+
+def case_row(name: str, case: str, draws: int) -> str:
+    """A row of the table for one of `MORE`."""
+    robot = rubbing(name, {})
+    t, (motion, _) = motions(robot)
+    placed, calibration = robot, None
+    if case == "tilted base":
+        x, y, z = (float(g) for g in robot.gravity)
+        c, s = np.cos(np.radians(TILT)), np.sin(np.radians(TILT))
+        placed = replace(robot, gravity=Vec3(x, c * y - s * z, s * y + c * z), expressions=None)
+        calibration = Calibration(gravity=True)
+    if case == "rests":
+        t = np.arange(0, 4 * DURATION, 1 / RATE)
+        motion = point_to_point(robot, t, 107)
+    tau = torques_along(placed, *motion)
+    if case == "lag":
+        tau = lfilter([1 - np.exp(-1 / RATE / LAG)], [1, -np.exp(-1 / RATE / LAG)], tau - tau[0], axis=0) + tau[0]
+    inside, begin = [], time.process_time()
+    for draw in range(draws):
+        log = drawn(t, motion[0], tau, np.random.default_rng([draw, 5]))
+        fit = armdyn.identify(robot, log, calibration=calibration, check=False)
+        truth = fit.base.from_standard(standard_parameters(robot, fit.base.include))
+        inside.append(np.abs(fit.estimate.values - truth) <= 2 * fit.estimate.std)
+    shares, per_draw = np.mean(inside, axis=0), np.mean(inside, axis=1)
+    error, seconds = 100 * per_draw.std() / np.sqrt(draws), (time.process_time() - begin) / draws
+    return (
+        f"| {name} | {case} | {draws} | {len(shares)} | {100 * shares.mean():.1f} ({error:.1f}) | "
+        f"{100 * shares.min():.0f} | | | {seconds:.2f} |"
+    )
 
 
 def motions(robot: armdyn.Robot) -> tuple[np.ndarray, list[tuple[np.ndarray, ...]]]:
@@ -149,8 +208,8 @@ def arguments() -> argparse.Namespace:
     options = argparse.ArgumentParser(description="Coverage of the error bars of identification on simulated logs.")
     catalog = f"name of the catalog (default: {', '.join(ROBOTS)}; with --payload the first two)"
     options.add_argument("robots", nargs="*", metavar="ROBOT", help=catalog)
-    options.add_argument("--law", action="append", metavar="LAW", choices=LAWS,
-                         help=f"law of friction, may be repeated (default: all): {', '.join(LAWS)}")  # fmt: skip
+    options.add_argument("--law", action="append", metavar="LAW", choices=(*LAWS, *MORE),
+                         help=f"law or case, may be repeated (default: all): {', '.join((*LAWS, *MORE))}")  # fmt: skip
     options.add_argument("--payload", action="store_true", help="coverage of an identified payload instead")
     options.add_argument("--draws", type=int, default=DRAWS, metavar="N", help=f"logs drawn per row (default {DRAWS})")
     given = options.parse_args()
@@ -180,9 +239,9 @@ def main() -> None:
           "terms found, draws | error with / without terms, % | s a draw |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|---|")
     for name in given.robots or ROBOTS:
-        for law in given.law or LAWS:
+        for law in given.law or (*LAWS, *MORE):
             if (name, law) != REFUSED:
-                print(row(name, law, given.draws), flush=True)
+                print((case_row if law in MORE else row)(name, law, given.draws), flush=True)
 
 
 if __name__ == "__main__":

@@ -66,3 +66,19 @@ def test_neither_motion_nor_rest_runs_away(fit: Fit) -> None:
     errors = fit.files[0].errors
     assert (errors.moving < 0.03).all(), errors.moving
     assert (errors.rest < 0.1).all(), errors.rest
+
+
+def test_coulomb_friction_is_not_lost_at_rest_to_the_sign_of_the_noise() -> None:
+    """The sign of a velocity that is noise would halve the friction of joints that rest most of the time."""
+    truth = logs.rubbing("ur5")
+    t, q, qd, qdd = _motion(truth.n, 1, 30.0)
+    tau, rng = torques_along(truth, q, qd, qdd), np.random.default_rng(1)
+    noisy = tau + 0.02 * tau.std(axis=0) * rng.standard_normal(tau.shape)
+    log = Log(t, q + 2e-5 * rng.standard_normal(q.shape), noisy, joints=tuple(j.name for j in truth.joints))
+    found = armdyn.identify(armdyn.load("ur5"), log, friction="plain", check=False).robot
+    ratio = [
+        float(a.friction.coulomb) / float(b.friction.coulomb)
+        for a, b in zip(found.joints, truth.joints, strict=True)
+        if a.friction is not None and b.friction is not None
+    ]
+    assert len(ratio) == truth.n and np.array(ratio) == pytest.approx(1, abs=0.1), ratio

@@ -9,11 +9,12 @@ does not grow with the log; unlike sums of Y^T Y they do not square the conditio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.ndimage import binary_opening
 
 from armdyn.algebra import ops
 from armdyn.dynamics import compile as compiled
@@ -212,7 +213,15 @@ def rows_of(
 
 
 def regressor_rows(robot: Robot, include: tuple[str, ...], samples: Samples) -> tuple[Array, Array, Array]:
-    """(t (m,), Y (m, n, p), tau (m, n)): the regressor of the standard parameters at decimated samples."""
+    """(t (m,), Y (m, n, p), tau (m, n)): the regressor of the standard parameters at decimated samples.
+
+    The velocity of a joint that rests while others move, from one row to the next at least, counts as zero. Its sign
+    would be that of the noise, and the Coulomb friction of a joint that rests half of the time would come out far too
+    small. A joint that only reverses is not at rest: its friction changes sign.
+    """
+    slow = samples.keep.any(axis=1, keepdims=True) & ~samples.keep
+    rests = binary_opening(slow, np.ones((samples.decimation + 1, 1)))
+    samples = replace(samples, qd=np.where(rests, 0.0, samples.qd))
     entries = standard_entries(robot, include)
     parts = list(rows_of(samples, entries.kernel, entries.placed, robot.n))
     t, Y, tau = (np.concatenate([getattr(part, name) for part in parts]) for name in ("t", "Y", "tau"))
