@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn.algebra import Vec3
 from armdyn.graph import Operations, identical, symbols, to_float, trace
-from armdyn.mechanics import kinematics, newton_euler
+from armdyn.mechanics import newton_euler
 from armdyn.parameters import grouped, with_links
 from armdyn.parameters.grouping import rounded, without_axes
 from armdyn.parameters.standard import with_exact_links
@@ -59,18 +59,6 @@ def test_torques_stay_on_random_robots(trial: str, seed: int) -> None:
     assert_close(newton_euler.inverse_dynamics(grouped(robot, rotors=False), q, qd, qdd), tau, 1e-12)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_turned_tips(shape: str) -> None:
-    """Torques stay, tip wrench and tool pose included; the last links lose one more parameter."""
-    robot, q, qd, qdd, wrench = sample(shape)
-    turned = grouped(robot, turn_tips=True)
-    tau = newton_euler.inverse_dynamics(turned, q, qd, qdd, wrench)
-    assert_close(tau, pinocchio_model.inverse_dynamics(robot, q, qd, qdd, wrench), 1e-12)
-    assert_close(kinematics.pose(turned, q), pinocchio_model.tool_pose(robot, q), 1e-12)
-    tips = [link for link in turned.links if link.index not in {other.parent for other in turned.links}]
-    assert all(link.inertia.moment.y == 0 for link in tips if link.revolute)
-
-
 def test_forward_quantities_stay_too() -> None:
     robot, q, qd, _, _ = sample("tree")
     assert_close(newton_euler.mass_matrix(grouped(robot), q), pinocchio_model.mass_matrix(robot, q))
@@ -111,8 +99,6 @@ def test_operations_of_the_general_rx90() -> None:
     before, after = operations(robot), operations(grouped(robot))
     assert after.multiplications <= 244 and after.additions <= 225
     assert after.total < 0.88 * before.total
-    turned = operations(grouped(robot, turn_tips=True))
-    assert turned.multiplications < after.multiplications and turned.additions < after.additions
 
 
 @pytest.mark.parametrize("seed", range(5))

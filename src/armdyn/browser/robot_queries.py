@@ -98,10 +98,6 @@ class Load(NamedTuple):
         """Share of the limit that the torque uses; 0 if the joint has no limit."""
         return abs(self.torque) / self.joint.torque if math.isfinite(self.joint.torque) else 0.0
 
-    @property
-    def too_large(self) -> bool:
-        return self.share > 1.0
-
 
 @dataclass(frozen=True, eq=False)
 class RobotQueries:

@@ -20,7 +20,6 @@ from armdyn.graph.node import symbol as symbol
 from armdyn.graph.node import symbols as symbols
 from armdyn.graph.passes import factored as factored
 from armdyn.graph.passes import folded_angles as folded_angles
-from armdyn.graph.passes import simplified_parameters as simplified_parameters
 from armdyn.graph.passes import split_angles as split_angles
 from armdyn.graph.polynomial import identical as identical
 from armdyn.graph.polynomial import normal_form as normal_form

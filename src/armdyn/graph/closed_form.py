@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from armdyn.errors import unknown_name
 from armdyn.graph import fold
 from armdyn.graph.angle import natural_order
 from armdyn.graph.expression_writer import is_decimal
@@ -29,16 +28,15 @@ Monomial = frozenset[tuple[Node, int]]
 """A product of powers."""
 Sum = dict[Monomial, Fraction]
 
-COLLECT = ("parameters", "angles")
 _RATE = re.compile(r"\w*[A-Za-z](d|dd|_dot|_ddot)_?\d*")
 _LARGEST_FACTORED = 16
 
 
-def closed_form(expressions: Any, *, collect: str = "parameters") -> Any:
+def closed_form(expressions: Any) -> Any:
     """Nested polynomial expressions in explicit form, nested alike.
 
     Products of velocities and accelerations (names like qd1, qdd2) come outermost. Inside, what most terms share
-    stands before a bracket; where parameters and sines or cosines compete, `collect` says which goes first.
+    stands before a bracket; parameters go before sines and cosines where as many terms share them.
 
     >>> from armdyn.graph import symbols
     >>> (q1, q2, qdd), (m, a, l) = symbols("q1 q2 qdd1"), symbols("m a l", "parameter")
@@ -47,11 +45,9 @@ def closed_form(expressions: Any, *, collect: str = "parameters") -> Any:
     >>> closed_form(m * (x * x + y * y) * qdd)
     m*qdd1*(a*a + l*l + 2*a*l*cos(q2))
     """
-    if collect not in COLLECT:
-        raise unknown_name("collect option", collect, COLLECT)
     form = normal_form(expressions)
     shortener, trig = Shortener(len(form.ring.angles)), _Trigonometry(form.ring)
-    gather = _Gather(angles_first=collect == "angles")
+    gather = _Gather()
 
     written: dict[Any, list[tuple[fmpq_mpoly, Node]]] = {}
 
@@ -123,8 +119,7 @@ class _Trigonometry:
 class _Gather:
     """Turns a sum of monomials into a nested expression."""
 
-    def __init__(self, angles_first: bool) -> None:
-        self.angles_first = angles_first
+    def __init__(self) -> None:
         self._known: dict[frozenset[tuple[Monomial, Fraction]], Node] = {}
 
     def outer(self, terms: Sum) -> Node:
@@ -180,7 +175,7 @@ class _Gather:
 
         def rank(part: tuple[Node, int]) -> tuple[Any, ...]:
             is_angle = part[0].op in (SIN, COS)
-            return -counts[part], is_angle != self.angles_first, natural_order(part[0])
+            return -counts[part], is_angle, natural_order(part[0])
 
         return min(shared, key=rank)
 

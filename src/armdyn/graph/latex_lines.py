@@ -269,9 +269,7 @@ _MARKS = re.compile(r"\\cdot |\\[A-Za-z]+(?=[(|])|\\[,A-Za-z]+ ?|[{}()]| [+-] |(
 def _places(latex: str) -> list[Place]:
     """Blanks outside of braces: before a sign of a sum, or between two factors."""
     found, braces, brackets = [], 0, 0
-    for match in re.finditer(
-        r"\\cdot |\\[A-Za-z]+(?=[(|])|\\[,A-Za-z]+ ?|[{}()]| [+-] |(?<=[}\w)]) (?=[\w\\(])", latex
-    ):
+    for match in _MARKS.finditer(latex):
         token = match[0]
         if token in "{}":
             braces += 1 if token == "{" else -1

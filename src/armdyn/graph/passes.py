@@ -8,11 +8,10 @@ from typing import Any
 
 from armdyn.graph import fold
 from armdyn.graph.angle import angle_folding, linear_form, natural_order
-from armdyn.graph.closed_form import closed_form
 from armdyn.graph.count import count_operations, uses_of
-from armdyn.graph.derivative import built, substitute, with_operands
-from armdyn.graph.node import ADD, COS, DIV, MUL, SIN, SUB, ZERO, Node, constant, interned
-from armdyn.graph.structure import leaves, nodes_of, ordered, rebuilt
+from armdyn.graph.derivative import built, with_operands
+from armdyn.graph.node import ADD, COS, MUL, SIN, SUB, ZERO, Node, constant, interned
+from armdyn.graph.structure import nodes_of, ordered, rebuilt
 
 
 def folded_angles(outputs: Any) -> Any:
@@ -151,23 +150,3 @@ def _regrouped(terms: list[tuple[int, Node]], uses: Counter[Node], new: dict[Nod
 
 def _signed_sum(total: Node, sign: int, term: Node) -> Node:
     return fold.add(total, term) if sign > 0 else fold.sub(total, term)
-
-
-def simplified_parameters(outputs: Any) -> Any:
-    """Write each expression of parameters only in closed form, so that equal constants become one.
-
-    >>> from armdyn.graph import symbols
-    >>> (x,), (m, l, c) = symbols("x"), symbols("m l c", "parameter")
-    >>> simplified_parameters(x * (m * l + m * (c - l)))
-    c*m*x
-    """
-    nodes = nodes_of(outputs)
-    order = ordered(nodes)
-    wanted = {arg for node in order if node.online for arg in node.args if not arg.online and arg.args}
-    wanted |= {node for node in leaves(nodes) if not node.online and node.args}
-    divided = {node for node in ordered(list(wanted)) if node.op == DIV}
-    for node in order:
-        if not divided.isdisjoint(node.args):
-            divided.add(node)
-    plain = [node for node in order if node in wanted and node not in divided]
-    return substitute(nodes, dict(zip(plain, closed_form(plain), strict=True)))

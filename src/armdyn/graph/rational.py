@@ -34,17 +34,6 @@ class RationalAngle:
         self._sin = 2 * t / (1 + t * t)
 
     @classmethod
-    def from_point(cls, cos: Any, sin: Any) -> RationalAngle:
-        """The angle with these exact cosine and sine.
-
-        >>> RationalAngle.from_point(0, 1) == RationalAngle(1)
-        True
-        """
-        if cos * cos + sin * sin != 1:
-            raise ArmdynError(f"({cos}, {sin}) is not on the unit circle", expected="cos^2 + sin^2 = 1")
-        return cls._at(cos, sin)
-
-    @classmethod
     def _at(cls, cos: Any, sin: Any) -> RationalAngle:
         angle = cls.__new__(cls)
         angle._cos, angle._sin = cos, sin

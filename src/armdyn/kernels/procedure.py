@@ -24,7 +24,19 @@ LANES = 8
 """Doubles of a vector: one register of AVX-512, two of AVX2."""
 REAL, WHOLE, FLAG, PLACE = "double", "i64", "i1", "ptr"
 VECTOR, FLAGS = f"<{LANES} x double>", f"<{LANES} x i1>"
-_COMPARISONS = {"<": ("olt", "slt"), "<=": ("ole", "sle"), ">": ("ogt", "sgt"), ">=": ("oge", "sge")}
+
+
+def _operator(real: str, whole: str, swapped: bool = False, compares: bool = False) -> Callable[[Value, Any], Value]:
+    """An operator of `Value` that writes the instruction for doubles and vectors, or that for whole numbers."""
+
+    def write(self: Value, other: Any) -> Value:
+        kind = VECTOR if isinstance(other, Value) and other.kind == VECTOR else self.kind
+        pair = [self.w.value(self, kind).name, self.w.value(other, kind).name]
+        text = f"{whole if kind == WHOLE else real} {kind} {', '.join(pair[::-1] if swapped else pair)}"
+        result = (FLAGS if kind == VECTOR else FLAG) if compares else kind
+        return Value(self.w, result, self.w.put(text))
+
+    return write
 
 
 class Value:
@@ -33,56 +45,14 @@ class Value:
     def __init__(self, writer: Procedure, kind: str, name: str) -> None:
         self.w, self.kind, self.name = writer, kind, name
 
-    def _with(self, other: Any, real: str, whole: str, swapped: bool = False) -> Value:
-        kind = VECTOR if isinstance(other, Value) and other.kind == VECTOR else self.kind
-        pair = [self.w.value(self, kind).name, self.w.value(other, kind).name]
-        text = f"{whole if kind == WHOLE else real} {kind} {', '.join(pair[::-1] if swapped else pair)}"
-        return Value(self.w, kind, self.w.put(text))
-
-    def __add__(self, other: Any) -> Value:
-        return self._with(other, "fadd contract", "add")
-
-    def __sub__(self, other: Any) -> Value:
-        return self._with(other, "fsub contract", "sub")
-
-    def __rsub__(self, other: Any) -> Value:
-        return self._with(other, "fsub contract", "sub", swapped=True)
-
-    def __mul__(self, other: Any) -> Value:
-        return self._with(other, "fmul contract", "mul")
-
-    def __truediv__(self, other: Any) -> Value:
-        return self._with(other, "fdiv", "sdiv")
-
-    def __rtruediv__(self, other: Any) -> Value:
-        return self._with(other, "fdiv", "sdiv", swapped=True)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def _compared(self, other: Any, sign: str) -> Value:
-        kind = VECTOR if isinstance(other, Value) and other.kind == VECTOR else self.kind
-        real, whole = _COMPARISONS[sign]
-        how = f"icmp {whole}" if kind == WHOLE else f"fcmp {real}"
-        names = self.w.value(self, kind).name, self.w.value(other, kind).name
-        return Value(self.w, FLAGS if kind == VECTOR else FLAG, self.w.put(f"{how} {kind} {names[0]}, {names[1]}"))
-
-    def __lt__(self, other: Any) -> Value:
-        return self._compared(other, "<")
-
-    def __le__(self, other: Any) -> Value:
-        return self._compared(other, "<=")
-
-    def __gt__(self, other: Any) -> Value:
-        return self._compared(other, ">")
-
-    def __ge__(self, other: Any) -> Value:
-        return self._compared(other, ">=")
-
-    def __and__(self, other: Value) -> Value:
-        return Value(self.w, self.kind, self.w.put(f"and {self.kind} {self.name}, {other.name}"))
-
-    def __or__(self, other: Value) -> Value:
-        return Value(self.w, self.kind, self.w.put(f"or {self.kind} {self.name}, {other.name}"))
+    __add__ = __radd__ = _operator("fadd contract", "add")
+    __sub__, __rsub__ = (_operator("fsub contract", "sub", swapped) for swapped in (False, True))
+    __mul__ = __rmul__ = _operator("fmul contract", "mul")
+    __truediv__, __rtruediv__ = (_operator("fdiv", "sdiv", swapped) for swapped in (False, True))
+    __lt__, __le__, __gt__, __ge__ = (
+        _operator(f"fcmp o{test}", f"icmp s{test}", compares=True) for test in ("lt", "le", "gt", "ge")
+    )
+    __and__, __or__ = (_operator(word, word) for word in ("and", "or"))
 
     def at(self, index: Any) -> Value:
         """Of an address: that of the double with this index."""

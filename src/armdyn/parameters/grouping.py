@@ -21,19 +21,17 @@ parent's motion cannot tell them apart [G-7].
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
-from armdyn.algebra import Z_AXIS, ZERO, Inertia, Mat3, Pose, Scalar, Vec3, cross, ops, outer, rot_z
+from armdyn.algebra import Z_AXIS, ZERO, Inertia, Mat3, Scalar, Vec3, cross, ops, outer
 from armdyn.algebra.ops import add, is_zero, mul, sub
 from armdyn.mechanics.kinematics import link_poses
-from armdyn.parameters.standard import negative, seen_at_joints, spin_of, with_exact_links, with_links
+from armdyn.parameters.standard import negative, seen_at_joints, spin_of, with_links
 from armdyn.robot import Robot
 from armdyn.robot.features import FRICTIONLESS, takes
-from armdyn.robot.links import WORLD, Assembly, Frame, Link, Spin
-from armdyn.robot.reframing import with_assembly
+from armdyn.robot.links import WORLD, Link, Spin
 
 Turning = Literal["none", "about", "free"]
 
@@ -80,40 +78,18 @@ class Loads:
 
 
 @takes(*FRICTIONLESS)
-def grouped(robot: Robot, *, rotors: bool = True, turn_tips: bool = False) -> Robot:
+def grouped(robot: Robot, *, rotors: bool = True) -> Robot:
     """A robot with the same torques and as few inertial parameters as possible: the rest are literal zeros.
 
     Its generated code is shorter. The parameters are those of a model, no longer of bodies: masses may be zero or
     negative. Numbers or expressions, as the robot's.
 
-    rotors: move rotor inertias too, where they belong. turn_tips: turn the frames of last links about their axes until
-    one first moment vanishes (numbers only): fewer operations still, with the links' own parameters in turned frames
-    and all named frames where they were.
+    rotors: move rotor inertias too, where they belong.
     """
     loads = Loads([link.inertia for link in robot.links], seen_at_joints(robot) if rotors else None)
     regroup(robot, loads)
     inertias = [_tidied(body) for body in loads.inertias]
-    model = with_links(robot, inertias, [robot.joints[j].name for j in loads.grouped_rotors])
-    return with_turned_tips(model) if turn_tips else model
-
-
-def with_turned_tips(robot: Robot) -> Robot:
-    """The same model with MY = 0 in the links that carry no other: their frames may stand at any angle."""
-    links, frames = list(robot.links), dict(robot.frames)
-    carriers = {link.parent for link in links}
-    for j, link in enumerate(links):
-        MX, MY = link.inertia.moment.x, link.inertia.moment.y
-        if j in carriers or not link.revolute or not (isinstance(MX, float) and isinstance(MY, float)):
-            continue
-        angle = math.atan2(MY, MX)
-        back = Pose.rotation(rot_z(-angle))
-        body = link.inertia.seen_from(back)
-        body = replace(body, moment=Vec3(math.hypot(MX, MY), 0, body.moment.z))
-        links[j] = replace(link, offset=add(link.offset, angle), inertia=body)
-        frames |= {name: Frame(j, back @ pose) for name, (carrier, pose) in frames.items() if carrier == j}
-    turned = with_assembly(robot, Assembly(tuple(links), frames, robot.spins))
-    loads = regroup(turned, Loads([link.inertia for link in links]))  # turning gave the tips a YY again
-    return with_exact_links(turned, [_tidied(body) for body in loads.inertias])
+    return with_links(robot, inertias, [robot.joints[j].name for j in loads.grouped_rotors])
 
 
 def regroup(robot: Robot, loads: Loads) -> Loads:
@@ -323,4 +299,4 @@ def _aligned(axis: Vec3, twin: Vec3) -> Vec3:
     return Vec3(*(b if type(b) is int else a for a, b in zip(axis, twin, strict=True)))
 
 
-__all__ = ["Freedom", "Loads", "Structure", "grouped", "regroup", "with_turned_tips"]
+__all__ = ["Freedom", "Loads", "Structure", "grouped", "regroup"]
