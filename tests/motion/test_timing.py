@@ -292,3 +292,26 @@ def test_feasibility_accepts_what_timing_gives_and_refuses_it_with_lower_limits(
         names = {"v_max": known.velocity, "a_max": known.acceleration, "tau_max": known.tau_max}
         lower: Any = {name: share * limit for name, limit in names.items()}
         assert not armdyn.feasibility(dyn, found.motion, limits=lower)
+
+
+def _random_spline(name: str, count: int) -> tuple[armdyn.Dynamics, armdyn.trajectory.Trajectory]:
+    dyn = armdyn.compile(armdyn.load(name))
+    limits = armdyn.motion.motion_limits(dyn.robot)
+    low, high = np.maximum(limits.lower, -2.5), np.minimum(limits.upper, 2.5)
+    points = low + (high - low) * (0.2 + 0.6 * np.random.default_rng(1).random((count, dyn.n)))
+    return dyn, armdyn.trajectory.from_samples(np.linspace(0, 1, count), points)
+
+
+def test_velocity_limits_hold_inside_long_cells() -> None:
+    """A velocity that rises between the places of a cell by 0.6 % of its limit was once taken for a jump."""
+    dyn, curve = _random_spline("ur5", 400)
+    motion = armdyn.time_optimal(curve, dyn)
+    use = armdyn.feasibility(dyn, motion, dt=motion.duration / 40_000).use
+    assert max(use["velocity"].max(), use["torque"].max()) < 1.0003
+    assert (motion.speed[1:-1] > 0).all()
+
+
+def test_a_finer_grid_that_fails_leaves_the_coarser_answer() -> None:
+    dyn, curve = _random_spline("puma560", 100)
+    motion = armdyn.time_optimal(curve, dyn)
+    assert armdyn.feasibility(dyn, motion, dt=motion.duration / 10_000).use["torque"].max() < 1.0003

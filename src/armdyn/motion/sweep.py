@@ -22,7 +22,7 @@ NONE = 1e100
 FAR = 1e8
 """Squared path speed, in paths/s, that stands for no bound; Newton's method starts there, so its rounding matters."""
 SMOOTH = 5e-3
-"""Share of a limit by which a parabola rises above its places at most; more is a jump of dry friction."""
+"""Share of a torque limit by which a parabola rises above its places at most; more is a jump of dry friction."""
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Places of a cell at which limits are checked."""
 MOST_PIECES = 200
@@ -224,8 +224,8 @@ def tighten(
     rates = limits.at((sides * 2 + 1) * width)
     found, largest = w.variable(0, WHOLE), w.variable(-1.0)
 
-    def excess(values: list[Value]) -> Value:
-        """Largest of five values, and of the parabolas through every three neighbours."""
+    def excess(values: list[Value], most: float) -> Value:
+        """Largest of five values, and of the parabolas through every three neighbours unless they rise by `most`."""
         top = values[0]
         for value in values[1:]:
             top = w.largest(top, value)
@@ -235,7 +235,7 @@ def tighten(
             inner = (bend > 0.0) & (w.call("fabs", rise) < 2.0 * bend)
             height = here + rise * rise / w.select(inner, 8.0 * bend, 1.0)
             peak = w.largest(peak, w.select(inner, height, top))
-        return w.select(peak - top < SMOOTH, peak, top)
+        return w.select(peak - top < most, peak, top)
 
     with w.loop(cells) as i:
         first, ds2 = i * n, step[i]
@@ -244,8 +244,10 @@ def tighten(
         at = [start + ds2 * u * share for share in SHARES]
         over = w.variable(-1.0)
 
-        def taken(values: list[Value], place: Value, over: Variable = over, entries: Value = tight) -> None:
-            beyond = excess(values)
+        def taken(
+            values: list[Value], place: Value, most: float, over: Variable = over, entries: Value = tight
+        ) -> None:
+            beyond = excess(values, most)
             entries[place] = entries.vector(place) + w.select(beyond > tolerance, beyond, 0.0)
             over.set(w.largest(over.now, w.reduced("fmax", beyond)))
 
@@ -257,20 +259,20 @@ def tighten(
             moving = [a.vector(p) * u + b.vector(p) * value + g.vector(p) for p, value in zip(places, at, strict=True)]
             up, down = highest.vector(j), lowest.vector((sides - 1) * width + j)
             lost = [[m + resistance.vector(plane * k + p) for m, p in zip(moving, places, strict=True)] for k in (0, 5)]
-            taken([(t - up) * scale for t in lost[0]], own)
-            taken([(down - t) * scale for t in lost[1]], plane + own)
+            taken([(t - up) * scale for t in lost[0]], own, SMOOTH)
+            taken([(down - t) * scale for t in lost[1]], plane + own, SMOOTH)
             with w.when(limited > 0):
                 scale = rates.vector(j)
                 each = [(q1.vector(p) * u + q2.vector(p) * value) * scale for p, value in zip(places, at, strict=True)]
                 on = w.select(scale > 0.0, 1.0, NONE)  # no limit: no excess
-                taken([value - on for value in each], plane * 2 + own)
-                taken([0.0 - value - on for value in each], plane * 3 + own)
+                taken([value - on for value in each], plane * 2 + own, NONE)
+                taken([0.0 - value - on for value in each], plane * 3 + own, NONE)
             rate = rates.vector(width + j)
             speeds = [
                 w.call("fabs", q1.vector(p)) * rate * w.call("sqrt", w.largest(value, 0.0))
                 for p, value in zip(places, at, strict=True)
             ]
-            fastest.set(w.largest(fastest.now, w.reduced("fmax", excess(speeds))))
+            fastest.set(w.largest(fastest.now, w.reduced("fmax", excess(speeds, NONE))))
         beyond = fastest.now - 1.0
         over.set(w.largest(over.now, beyond))
         with w.when(beyond > tolerance):

@@ -15,7 +15,7 @@ from armdyn.motion.jerk_timing import fastest_spline, joined
 from armdyn.motion.path import ByLength, as_path, corners, curvature_jumps
 from armdyn.motion.path_grid import FEWEST, Cells, cells_of, reversals
 from armdyn.motion.resistance import Reserve, none_reserved
-from armdyn.motion.sampling import dynamics_of
+from armdyn.motion.sampling import Infeasible, dynamics_of
 from armdyn.motion.timed_path import JerkLimited, TimeOptimal, TimingStatus
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import LimitsGiven, MotionLimits, limits_of
@@ -30,6 +30,9 @@ FINER_GRIDS = 3
 """How often the number of cells is doubled if some of them exceed a limit between their ends by much."""
 RESOLVED = 2.0
 """Number of full changes of acceleration in the mean time of a cell that a spline follows: faster ones are not used."""
+
+Timing = tuple[Cells, Array, Array, TimingStatus, int, bool]
+"""A part of a path on its grid, and what `timed_cells` found for it."""
 
 
 @takes(*CLOSED, *TREE)
@@ -104,12 +107,19 @@ def fastest_timing(
         )
     ends = [_speed_on(curve, which, x) for which, x in ((0, start_speed), (1, end_speed))]
     stops = corners(curve) / curve.duration
+    timings: list[Timing] = []
     for finer in range(FINER_GRIDS + 1):
-        timings = []
-        for first, last in pairwise(stops):
-            cells = cells_of(dyn, curve, first, last, points << finer, reserve)
-            start, end = ends[0] if first == 0 else 0.0, ends[1] if last == 1 else 0.0
-            timings.append((cells, *timed_cells(dyn, curve, cells, limits, start, end)))
+        found = []
+        try:
+            for first, last in pairwise(stops):
+                cells = cells_of(dyn, curve, first, last, points << finer, reserve)
+                start, end = ends[0] if first == 0 else 0.0, ends[1] if last == 1 else 0.0
+                found.append((cells, *timed_cells(dyn, curve, cells, limits, start, end)))
+        except Infeasible:
+            if not timings:
+                raise
+            break  # the timing on the coarser grid stands: a joint that reverses may leave no rate at a new grid point
+        timings = found
         if not any(timing[-1] for timing in timings):
             break
     motion = _ending_at_rest(_joined(curve, timings))
@@ -157,7 +167,7 @@ def _speed_on(curve: Trajectory, which: int, factor: float) -> float:
     return factor * (velocity if isinstance(curve, ByLength) else 1.0) / curve.duration
 
 
-def _joined(curve: Trajectory, timings: list[tuple[Cells, Array, Array, TimingStatus, int, bool]]) -> TimeOptimal:
+def _joined(curve: Trajectory, timings: list[Timing]) -> TimeOptimal:
     """The parts one after the other, as a time law s(t) of piecewise constant acceleration."""
     L = curve.duration
     knots, pieces = [np.zeros(1)], []
@@ -180,6 +190,7 @@ def _ending_at_rest(motion: TimeOptimal) -> TimeOptimal:
     assert isinstance(motion.clock, PiecewisePolynomial)
     pieces = motion.clock.coefficients.copy()
     h = motion.clock.knots[-1] - motion.clock.knots[-2]
+    pieces[-1, 2, 0] = max(pieces[-1, 2, 0], -pieces[-1, 1, 0] / (2 * h))
     while pieces[-1, 1, 0] + 2 * pieces[-1, 2, 0] * h < 0:
         pieces[-1, 2, 0] = np.nextafter(pieces[-1, 2, 0], np.inf)
     return replace(motion, clock=replace(motion.clock, coefficients=pieces))
