@@ -157,7 +157,7 @@ def test_imperfect_models_and_many_arms(run: Run) -> None:
         *given("study.imperfect=true", "study.monte_carlo=5"),
     )
     assert status == 0
-    assert "without Coriolis" in out
+    assert "without Coriolis" in out and "coupling ignored" in out
     assert "5 arms with random errors" in out
 
 

@@ -186,7 +186,12 @@ def test_the_run_judges_and_records_itself(robot: armdyn.Robot) -> None:
     assert isinstance(good, Result) and good.fine and "Simulation completed." in str(good)
     record = good.record()
     assert record["joints"]["elbow"]["peak_torque"] == pytest.approx(np.abs(good.tau[:, 1]).max())
-    assert set(record["comparisons"]) == {"without Coriolis", "without gravity", "masses times 1.2"}
+    assert set(record["comparisons"]) == {
+        "coupling ignored",
+        "without Coriolis",
+        "without gravity",
+        "masses times 1.2",
+    }
     wild = Experiment(law=LawChoice(gains={"kp": 1e8, "kd": 0.0}), solver=Solver(integrator="rk4"))
     bad = armdyn.simulate(robot, wild)
     assert not bad.fine and bad.record()["status"] == "unstable" and "lower the gains" in str(bad)

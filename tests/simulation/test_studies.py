@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control import PID, ComputedTorque, NoControl, ResolvedAcceleration
+from armdyn.control import PID, ComputedTorque, Desired, NoControl, ResolvedAcceleration
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.simulation import Plant, Push, Solver, simulate
 from armdyn.simulation.run_view import comparison
 from armdyn.simulation.studies import imperfect_models, monte_carlo, scaled_masses
 from simulation.arms import Wave, dynamics
+from support import pinocchio_model
 
 ARM = "three_link"
 
@@ -110,11 +111,29 @@ def test_scaled_masses_scale_the_mass_matrix() -> None:
         scaled_masses(robot, 0.0)
 
 
+def test_a_model_without_coupling_has_the_diagonal_of_pinocchios_mass_matrix() -> None:
+    robot = armdyn.load("puma560").without("rotors", "friction")
+    dyn = armdyn.compile(robot)
+    q, qd, goal = np.random.default_rng(10).uniform(-1, 1, (3, 6))
+    law = ComputedTorque(dyn, 100, 20, leave_out=("coupling",))
+    w = 100 * (goal - q) - 20 * qd
+    M = pinocchio_model.mass_matrix(robot, q)
+    expected = pinocchio_model.inverse_dynamics(robot, q, qd, w) - M @ w + np.diag(M) * w
+    np.testing.assert_allclose(law(0.0, q, qd, Desired(goal, np.zeros(6), np.zeros(6))), expected, rtol=1e-10)
+
+
 def test_imperfect_models_include_friction_where_there_is_some() -> None:
     dyn = dynamics("puma560")
     law = ComputedTorque(dyn, 100, 20)
     runs = imperfect_models(dyn, law, Wave(6), duration=0.2)
-    assert list(runs) == ["full model", "without Coriolis", "without gravity", "without friction", "masses times 1.2"]
+    assert list(runs) == [
+        "full model",
+        "coupling ignored",
+        "without Coriolis",
+        "without gravity",
+        "without friction",
+        "masses times 1.2",
+    ]
     best = runs["full model"].largest_error().max()
     assert all(run.largest_error().max() > 3 * best for name, run in runs.items() if name != "full model")
     table = comparison(runs, after=0.1)

@@ -21,7 +21,7 @@ from armdyn.typing import Array
 
 Scheme = Literal["tracking", "position"]
 Through = Literal["newton_euler", "matrices"]
-PARTS = ("coriolis", "gravity", "friction")
+PARTS = ("coupling", "coriolis", "gravity", "friction")
 """Terms of the model that a law may leave out."""
 
 
@@ -45,7 +45,8 @@ class ComputedTorque(Law):
     predictive: evaluate the model at the desired instead of the measured state, Khalil (9.31) (default: False).
     through:    "newton_euler" (default), one inverse dynamics with acceleration w, Khalil sec. 9.4.2.5; or "matrices",
                 M w + C qd + g + friction term by term, El Baji (41).
-    leave_out:  terms to neglect in the model, El Baji fig. 10: "coriolis", "gravity", "friction" (default: none).
+    leave_out:  terms to neglect in the model, El Baji fig. 10: "coupling" (M w becomes diag(M) w, so that each joint
+                ignores the accelerations of the others), "coriolis", "gravity", "friction" (default: none).
 
     >>> import armdyn
     >>> law = ComputedTorque(armdyn.compile(armdyn.load("pendulum")), kp=200, kd=10)
@@ -99,6 +100,9 @@ class ComputedTorque(Law):
             tau = dyn.inverse_dynamics(at, rate, w)
         else:
             tau = dyn.mass_matrix(at) @ w + dyn.coriolis(at, rate) + holding_torques(dyn, at) + dyn.friction(rate)
+        if "coupling" in self.leave_out:
+            M = dyn.mass_matrix(at)
+            tau = tau - (M @ w - np.diagonal(M) * w)
         if "coriolis" in self.leave_out:
             tau = tau - dyn.coriolis(at, rate)
         if "gravity" in self.leave_out:

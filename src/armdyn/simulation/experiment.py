@@ -204,8 +204,8 @@ class Observers:
 class Comparisons:
     """Further runs that are compared with the first.
 
-    imperfect:   compare with computed torque whose model lacks Coriolis, gravity or friction, or has wrong masses
-                 (default: false).
+    imperfect:   compare with computed torque whose model ignores the coupling of the joints (a diagonal mass matrix),
+                 lacks Coriolis, gravity or friction, or has wrong masses (default: false).
     monte_carlo: number of arms with random errors of their parameters (default: 0).
     mass:        standard deviation of the logarithm of their factors on mass and inertia (default: 0.1).
     com:         standard deviation of the shift of their centres of mass, m (default: 0.02).

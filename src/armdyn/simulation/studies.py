@@ -81,8 +81,8 @@ def imperfect_models(
         law:       computed torque with the full model.
         reference: the desired motion, as in `simulate`.
         duration:  s (default: that of the reference).
-        leave_out: terms left out of the controller's model, one at a time: coriolis, gravity, friction (default: all
-                   that the arm has).
+        leave_out: terms left out of the controller's model, one at a time: coupling (a diagonal mass matrix), coriolis,
+                   gravity, friction (default: all that the arm has).
         masses:    factor on the masses of the controller's model (default: 1.2; None: not tried).
         settings:  further arguments of `simulate`: q0, qd0, solver, actuation, sensors.
 
@@ -100,10 +100,11 @@ def imperfect_models(
     if isinstance(body.model, Robot):
         body = replace(body, model=compiled_dynamics(body.model))
     laws: dict[str, ComputedTorque] = {"full model": law}
+    has = {"coupling": law.dyn.n > 1, "friction": any(joint.friction is not None for joint in law.dyn.robot.joints)}
+    names = {"coriolis": "without Coriolis", "coupling": "coupling ignored"}
     for part in leave_out:
-        if part != "friction" or any(joint.friction is not None for joint in law.dyn.robot.joints):
-            name = {"coriolis": "Coriolis"}.get(part, part)
-            laws[f"without {name}"] = replace(law, leave_out=(*law.leave_out, part))
+        if has.get(part, True):
+            laws[names.get(part, f"without {part}")] = replace(law, leave_out=(*law.leave_out, part))
     if masses is not None:
         wrong = compiled_dynamics(scaled_masses(law.dyn.robot, masses))
         laws[f"masses times {masses:g}"] = replace(law, dyn=wrong)
