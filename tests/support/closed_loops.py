@@ -9,13 +9,13 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 import armdyn
 from armdyn.control.base import Law
-from armdyn.controllers.controller import JOINT_SPACE, TASK_SPACE
 from armdyn.robot import Robot
 
 
@@ -63,7 +63,7 @@ class ClosedLoop:
     def _calls(self, language: str) -> dict[str, str]:
         """The calls of the law, which has a memory or not."""
         starts = np.cumsum([0, *(x.shape[1] for x in self.reference.values())])
-        spans = list(zip(starts[:-1], starts[1:], strict=True))
+        spans = list(pairwise(starts))
         z = self.memory
         if language == "c":
             given = ["time", "x", "xd", *(f"r + {a}" for a, _ in spans), *(["z"] if z else []), "tau"]
@@ -91,13 +91,6 @@ class ClosedLoop:
         return {"CONTROL": f"{results} = law_control({given});", "START": "z = law_start(x, xd);" if z else ""}
 
 
-def reference_of(law: Law, move: object, times: np.ndarray) -> dict[str, np.ndarray]:
-    """The arguments of `control` for a motion at the times."""
-    names = TASK_SPACE if law.in_task_space else JOINT_SPACE
-    found = {name: np.array([move(t, order) for t in times]) for order, name in enumerate(names)}  # type: ignore[operator]
-    return {name: values.reshape(len(times), -1) for name, values in found.items()}
-
-
 LOOP_IN_C = """
     for (k = 0; k < @K@; k++) {
         const double *r = table + @S@ + (long)k*@R@;
@@ -105,6 +98,7 @@ LOOP_IN_C = """
         for (i = 0; i < @N@; i++) { x[i] = q[seen[i]]; xd[i] = qd[seen[i]]; }
         fwrite(x, sizeof(double), @N@, out);
         @CONTROL@
+        for (i = 0; i < @N@; i++) { force[seen[i]] = tau[i]; }
         for (s = 0; s < 4; s++) { /* the classical method of Runge and Kutta */
             for (i = 0; i < @S@; i++) {
                 qs[i] = s ? q[i] + part[s]*v[s - 1][i] : q[i];
@@ -129,6 +123,7 @@ int main(void)
     const int seen[] = {@MEASURED@};
     const double h = @T@, part[4] = {0, h/2, h/2, h};
     double q[@S@], qd[@S@] = {0}, x[@N@], xd[@N@] = {0}, z[@Z@ + 1], tau[@N@], qs[@S@], v[4][@S@], a[4][@S@];
+    double force[@S@] = {0};
     FILE *in = fopen("table", "rb"), *out = fopen("path", "wb");
     int k, i, s;
     if (fread(table, sizeof(double), @S@ + @K@*@R@, in) != @S@ + @K@*@R@) return 1;
@@ -136,11 +131,12 @@ int main(void)
     for (i = 0; i < @N@; i++) x[i] = q[seen[i]];
     @START@
 """
-    + LOOP_IN_C.replace("@PLANT@", "plant_forward_dynamics(qs, v[s], tau, a[s]);")
+    + LOOP_IN_C.replace("@PLANT@", "plant_forward_dynamics(qs, v[s], force, a[s]);")
     + "    return fclose(out);\n}\n"
 )
 IN_CPP = (
-    """
+    (
+        """
 #include <algorithm>
 #include <cstdio>
 #include <vector>
@@ -158,7 +154,7 @@ int main()
     const double h = @T@, part[4] = {0, h/2, h/2, h};
     const law::Robot law{};
     const plant::Robot arm{};
-    plant::Vector<@S@> q{}, qd{}, qs{}, v[4]{}, a[4]{};
+    plant::Vector<@S@> q{}, qd{}, qs{}, v[4]{}, a[4]{}, force{};
     law::Vector<@N@> x{}, xd{};
     std::vector<double> numbers(@S@ + @K@*@R@);
     double *table = numbers.data();
@@ -169,12 +165,15 @@ int main()
     for (i = 0; i < @N@; i++) x[i] = q[seen[i]];
     @START@
 """
-    + LOOP_IN_C.replace("fwrite(x,", "fwrite(x.data(),")
-    .replace("const double time[1] = {@T@*k};", "const double time = @T@*k;")
-    .replace("part[s]*", "at[s]*")
-    .replace("@PLANT@", "a[s] = arm.forward_dynamics(qs, v[s], tau);")
-    + "    return fclose(out);\n}\n"
-).replace("h, part[4]", "h, at[4]").replace("= @T@, part[4]", "= @T@, at[4]")
+        + LOOP_IN_C.replace("fwrite(x,", "fwrite(x.data(),")
+        .replace("const double time[1] = {@T@*k};", "const double time = @T@*k;")
+        .replace("part[s]*", "at[s]*")
+        .replace("@PLANT@", "a[s] = arm.forward_dynamics(qs, v[s], force);")
+        + "    return fclose(out);\n}\n"
+    )
+    .replace("h, part[4]", "h, at[4]")
+    .replace("= @T@, part[4]", "= @T@, at[4]")
+)
 IN_JAVASCRIPT = """
 import { readFileSync, writeFileSync } from "node:fs";
 import { load } from "./law/law.mjs";
@@ -183,18 +182,20 @@ const law = await load(), arm = await load_plant();
 const bytes = readFileSync("table"), seen = [@MEASURED@], h = @T@;
 const table = new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 const plus = (x, c, y) => x.map((each, i) => each + c*y[i]);
-let q = table.slice(0, @S@), qd = new Float64Array(@S@), x = seen.map((i) => q[i]), xd = seen.map((i) => qd[i]), z, f, tau;
-const path = new Float64Array(@K@*@N@);
+let q = table.slice(0, @S@), qd = new Float64Array(@S@), x = seen.map((i) => q[i]), xd = seen.map((i) => qd[i]);
+let z, f, tau;
+const force = new Float64Array(@S@), path = new Float64Array(@K@*@N@);
 @START@
 for (let k = 0; k < @K@; k++) {
   const r = table.subarray(@S@ + k*@R@, @S@ + (k + 1)*@R@), time = @T@*k;
   x = seen.map((i) => q[i]); xd = seen.map((i) => qd[i]);
   path.set(x, k*@N@);
   @CONTROL@
-  const a1 = arm.forward_dynamics(q, qd, tau);
-  const v2 = plus(qd, h/2, a1), a2 = arm.forward_dynamics(plus(q, h/2, qd), v2, tau);
-  const v3 = plus(qd, h/2, a2), a3 = arm.forward_dynamics(plus(q, h/2, v2), v3, tau);
-  const v4 = plus(qd, h, a3), a4 = arm.forward_dynamics(plus(q, h, v3), v4, tau);
+  seen.forEach((place, i) => { force[place] = tau[i]; });
+  const a1 = arm.forward_dynamics(q, qd, force);
+  const v2 = plus(qd, h/2, a1), a2 = arm.forward_dynamics(plus(q, h/2, qd), v2, force);
+  const v3 = plus(qd, h/2, a2), a3 = arm.forward_dynamics(plus(q, h/2, v2), v3, force);
+  const v4 = plus(qd, h, a3), a4 = arm.forward_dynamics(plus(q, h, v3), v4, force);
   q = q.map((each, i) => each + h/6*(qd[i] + 2*v2[i] + 2*v3[i] + v4[i]));
   qd = qd.map((each, i) => each + h/6*(a1[i] + 2*a2[i] + 2*a3[i] + a4[i]));
 }
@@ -204,16 +205,17 @@ IN_MATLAB = """
 addpath('law'), addpath('plant')
 file = fopen('table', 'rb'); table = fread(file, Inf, 'double'); fclose(file);
 seen = [@MEASURED@] + 1; h = @T@; q = table(1:@S@); qd = zeros(@S@, 1); x = q(seen); xd = qd(seen);
-path = zeros(@N@, @K@);
+path = zeros(@N@, @K@); force = zeros(@S@, 1);
 @START@
 for k = 0:@K@ - 1
     r = table(@S@ + k*@R@ + (1:@R@)); time = @T@*k;
     x = q(seen); xd = qd(seen); path(:, k + 1) = x;
     @CONTROL@
-    a1 = plant_forward_dynamics(q, qd, tau);
-    v2 = qd + h/2*a1; a2 = plant_forward_dynamics(q + h/2*qd, v2, tau);
-    v3 = qd + h/2*a2; a3 = plant_forward_dynamics(q + h/2*v2, v3, tau);
-    v4 = qd + h*a3; a4 = plant_forward_dynamics(q + h*v3, v4, tau);
+    force(seen) = tau;
+    a1 = plant_forward_dynamics(q, qd, force);
+    v2 = qd + h/2*a1; a2 = plant_forward_dynamics(q + h/2*qd, v2, force);
+    v3 = qd + h/2*a2; a3 = plant_forward_dynamics(q + h/2*v2, v3, force);
+    v4 = qd + h*a3; a4 = plant_forward_dynamics(q + h*v3, v4, force);
     q = q + h/6*(qd + 2*v2 + 2*v3 + v4); qd = qd + h/6*(a1 + 2*a2 + 2*a3 + a4);
 end
 file = fopen('path', 'wb'); fwrite(file, path, 'double'); fclose(file);
