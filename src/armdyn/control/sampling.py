@@ -70,11 +70,13 @@ def linear_loops(law: Law, model: Dynamics, plant: Dynamics) -> list[LinearLoop]
 
 
 def _linear_loop(law: Law, model: Dynamics, plant: Dynamics, q: Array, qd: Array) -> LinearLoop:
-    n = len(q)
-    tau = plant.inverse_dynamics(q, qd, np.zeros(n))
-    slopes = plant.forward_dynamics_derivatives(q, qd, tau)
-    A = np.block([[np.zeros((n, n)), np.eye(n)], [slopes[0], slopes[1]]])
-    B = np.vstack([np.zeros((n, n)), slopes[2]])
+    where = plant.coordinates
+    n, size, motors = len(q), where.size, list(where.motors)  # the law sees and drives the motors of elastic joints
+    x, xd = (np.array(where.joined(part, part)) for part in (q, qd))
+    tau = plant.inverse_dynamics(x, xd, np.zeros(size))
+    slopes = plant.forward_dynamics_derivatives(x, xd, tau)
+    A = np.block([[np.zeros((size, size)), np.eye(size)], [slopes[0], slopes[1]]])
+    B = np.vstack([np.zeros((size, n)), slopes[2][:, motors]])
     desired = Desired(q, qd, np.zeros(n))
     if law.in_task_space:
         desired = Desired(model.pose(q), model.jacobian(q) @ qd, model.jacobian_dot_qd(q, qd))
@@ -87,7 +89,9 @@ def _linear_loop(law: Law, model: Dynamics, plant: Dynamics, q: Array, qd: Array
     steps = np.diag(STEP * np.maximum(1.0, np.abs(at)))
     columns = [(outputs(at + step) - outputs(at - step)) / (2 * step.max()) for step in steps]
     jacobian, m = np.array(columns).T, 2 * n
-    return LinearLoop(A, B, jacobian[:n, :m], jacobian[:n, m:], jacobian[n:, :m], jacobian[n:, m:])
+    seen = np.zeros((len(jacobian), 2 * size))
+    seen[:, [*motors, *(size + place for place in motors)]] = jacobian[:, :m]
+    return LinearLoop(A, B, seen[:n], jacobian[:n, m:], seen[n:], jacobian[n:, m:])
 
 
 def stable_when_sampled(loops: list[LinearLoop], period: float) -> bool:

@@ -23,6 +23,7 @@ from armdyn.errors import ArmdynError
 from armdyn.kinematics.closable import pulled_in
 from armdyn.kinematics.rotations import rotation_vector
 from armdyn.kinematics.task_rows import ROWS, SINGULAR_RATIO, chosen
+from armdyn.mechanics import linear
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.typing import Array
@@ -42,7 +43,7 @@ def task_error(pose: Array, desired: Array) -> Array:
 def inverse(J: Array, damping: float) -> Array:
     """(n, rows) inverse of J, or pseudo-inverse for redundant arms, damped if damping > 0; raises SingularTask."""
     if damping > 0:
-        return np.asarray(J.T @ np.linalg.inv(J @ J.T + damping**2 * np.eye(len(J))))
+        return np.asarray(J.T @ solved(J @ J.T + damping**2 * np.eye(len(J)), np.eye(len(J))))
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     if len(J) > J.shape[1] or s[-1] <= SINGULAR_RATIO * s[0] or s[0] == 0:
         smallest = 0.0 if len(J) > J.shape[1] else s[-1]
@@ -52,6 +53,14 @@ def inverse(J: Array, damping: float) -> Array:
             advice="Control fewer rows of the task, or give the law damping.",
         )
     return np.asarray((Vt.T / s) @ U.T)
+
+
+def solved(A: Array, B: Array) -> Array:
+    """A^-1 B of a symmetric, positive definite A, over numbers or symbols."""
+    if A.dtype != object:
+        return np.linalg.solve(A, B)
+    factors = linear.factor(A.tolist())
+    return np.array([linear.solve(factors, column.tolist()) for column in B.T], dtype=object).T
 
 
 STATES = 400
@@ -201,7 +210,7 @@ class ResolvedAcceleration(TaskLaw):
 
     @property
     def compilable(self) -> bool:
-        return False  # the loss of rank ends the motion
+        return self.damping > 0  # without damping the loss of rank ends the motion
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         J = self.jacobian(q)
@@ -240,11 +249,12 @@ class OperationalSpace(ResolvedAcceleration):
 
     def joint_acceleration(self, q: Array, qd: Array, J: Array, w: Array) -> Array:
         """Jbar (w - Jd qd) + (1 - Jbar J) a_0, (n,) rad/s^2 or m/s^2."""
-        inverse(J, self.damping)  # raises SingularTask
-        back = np.linalg.solve(self.dyn.mass_matrix(q), J.T)
+        if not self.damping:
+            inverse(J, self.damping)  # raises SingularTask
+        back = solved(self.dyn.mass_matrix(q), J.T)
         mobility = J @ back
         damping = self.damping**2 * np.trace(mobility) / len(J) * np.eye(len(J))
-        consistent = back @ np.linalg.inv(mobility + damping)  # Siciliano (7.138)
+        consistent = back @ solved(mobility + damping, np.eye(len(J)))  # Siciliano (7.138)
         wish = -self.posture_kd * qd
         if self.posture is not None:
             wish = wish + self.posture_kp * (np.asarray(self.posture, dtype=float) - q)

@@ -144,7 +144,7 @@ def controller_for(
 
 def require_stable(controller: Controller, plant: Dynamics) -> None:
     """Raise ArmdynError if the law is unstable when it is sampled with its period."""
-    if "elastic" in plant.robot.features or not controller.law.needs_reference:
+    if not controller.law.needs_reference:
         return
     works = largest_stable_period(controller.law, controller.dyn, plant, controller.period)
     if works < controller.period:
