@@ -16,7 +16,7 @@ from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-from weakref import WeakSet
+from weakref import finalize
 
 import numpy as np
 
@@ -283,8 +283,9 @@ def takes(*names: str) -> Callable[[Declared], Declared]:
             if parameter.annotation in MODELS
         ]
 
-        accepted: defaultdict[frozenset[str], WeakSet[Any]] = defaultdict(WeakSet)
-        # Robots and what holds one never change: each is checked once against a declaration.
+        accepted: defaultdict[frozenset[str], set[int]] = defaultdict(set)
+        # Robots and what holds one never change: each is checked once against a declaration, and known by its id as
+        # long as it lives.
 
         @wraps(target)
         def gated(*arguments: Any, **named: Any) -> Any:
@@ -293,15 +294,16 @@ def takes(*names: str) -> Callable[[Declared], Declared]:
             for place, name, annotation in models:
                 if place < len(arguments) or name in named:
                     value = arguments[place] if place < len(arguments) else named[name]
-                    if type(value) in PLAIN or value not in checked:
+                    if id(value) not in checked:
                         _require_model(value, annotation, what)
             for value in (*arguments, *named.values()):
-                if type(value) in PLAIN or value.__hash__ is None or value in checked:
+                if type(value) in PLAIN or id(value) in checked:
                     continue
                 robot = _robot_of(value)
                 if robot is not None:
                     require(robot, what, taken)
-                    checked.add(value)
+                    checked.add(id(value))
+                    finalize(value, checked.discard, id(value)).atexit = False
             return target(*arguments, **named)
 
         if isinstance(function, type):
