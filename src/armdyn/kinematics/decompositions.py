@@ -204,10 +204,14 @@ def wrist(position: Position) -> Solve:
                 return v
 
             pointing, across = left(six.h), left(arm.across[5])
-            for q5, found in _each(to_direction(five, four.h, six.h, pointing, held[4]), exists):
-                q4 = turn(four, five.turned(q5, six.h), pointing, held[3])
-                # The last angle from the rotation that is left: it makes up for a free q4, and for its rounding.
-                q6 = turn_of(six, arm.across[5], five.turned(-q5, four.turned(-q4, across)))
+            flips = ops.is_zero(four.h.dot(five.h)) and ops.is_zero(five.h.dot(six.h))
+            for k, (q5, found) in enumerate(_each(to_direction(five, four.h, six.h, pointing, held[4]), exists)):
+                if k and flips:  # axes at right angles: the other wrist is half a turn about axes 4 and 6 away
+                    q4, q6 = q4.half_turn(), q6.half_turn()
+                else:
+                    q4 = turn(four, five.turned(q5, six.h), pointing, held[3])
+                    # The last angle from the rotation that is left: it makes up for a free q4, and for its rounding.
+                    q6 = turn_of(six, arm.across[5], five.turned(-q5, four.turned(-q4, across)))
                 yield Branch((q1, q2, q3, q4, q5, q6), found)
 
     return solve
