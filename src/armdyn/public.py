@@ -45,7 +45,9 @@ class LazyPackage(ModuleType):
             hint = f". Did you mean {near[0]!r}?" if near else ""
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{hint}", name=name)
         home = names[name]
-        return import_module(f"{home}.{name}") if home == self.__name__ else getattr(import_module(home), name)
+        value = import_module(f"{home}.{name}") if home == self.__name__ else getattr(import_module(home), name)
+        vars(self)[name] = value  # found without this function from now on, which takes longer than many a call
+        return value
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (isinstance(value, ModuleType) and homes(self.__name__).get(name, self.__name__) != self.__name__):

@@ -204,11 +204,19 @@ def wrist(position: Position) -> Solve:
                 return v
 
             pointing, across = left(six.h), left(arm.across[5])
-            for q5, found in _each(to_direction(five, four.h, six.h, pointing, held[4]), exists):
+
+            def around(q5: Angle, pointing: Vec3 = pointing, across: Vec3 = across) -> tuple[Angle, Angle]:
                 q4 = turn(four, five.turned(q5, six.h), pointing, held[3])
                 # The last angle from the rotation that is left: it makes up for a free q4, and for its rounding.
-                q6 = turn_of(six, arm.across[5], five.turned(-q5, four.turned(-q4, across)))
-                yield Branch((q1, q2, q3, q4, q5, q6), found)
+                return q4, turn_of(six, arm.across[5], five.turned(-q5, four.turned(-q4, across)))
+
+            (q5, found), (other, _) = _each(to_direction(five, four.h, six.h, pointing, held[4]), exists)
+            q4, q6 = around(q5)
+            yield Branch((q1, q2, q3, q4, q5, q6), found)
+            # Where the wrist's axes are at right angles, its other solution is half a turn about axes 4 and 6 away.
+            right_angles = ops.is_zero(four.h.dot(five.h)) and ops.is_zero(five.h.dot(six.h))
+            q4, q6 = (q4.half_turn(), q6.half_turn()) if right_angles else around(other)
+            yield Branch((q1, q2, q3, q4, other, q6), found)
 
     return solve
 

@@ -96,7 +96,7 @@ def nearest_graph(robot: Robot, form: ClosedForm, *, limits: bool, flat: bool = 
                 x, room = _within(x, lower[k], upper[k], revolute[k])
                 q.append(x)
                 inside = inside if room is None else both(inside, room)
-            distance = ops.total(_size(x - y) for x, y in zip(q, q0, strict=True))
+            distance = ops.total(abs(x - y) for x, y in zip(q, q0, strict=True))
             distance = ops.select(exists, distance + ops.select(inside, 0, BEYOND), NOWHERE)
             if best:
                 better = least - distance
@@ -114,10 +114,6 @@ def nearest_graph(robot: Robot, form: ClosedForm, *, limits: bool, flat: bool = 
 
     given = {} if form.known is None else {"known": 1}
     return trace(program, {"T": 16 if flat else (4, 4), "q0": robot.n, **given})
-
-
-def _size(x: Scalar) -> Scalar:
-    return ops.select(x, x, -x)
 
 
 def _clipped(x: Scalar, low: float, high: float) -> Scalar:
@@ -243,7 +239,7 @@ def _largest(entries: Sequence[Scalar]) -> Scalar:
     largest: Scalar = 0
     for entry in entries:
         if not ops.is_zero(entry):
-            largest = ops.select(_size(entry) - largest, _size(entry), largest)
+            largest = ops.select(abs(entry) - largest, abs(entry), largest)
     return largest
 
 

@@ -31,6 +31,10 @@ class Angle(NamedTuple):
     def __neg__(self) -> Angle:
         return Angle(self.cos, -self.sin)
 
+    def half_turn(self) -> Angle:
+        """The angle half a turn away."""
+        return Angle(-self.cos, -self.sin)
+
     def plus(self, other: Angle) -> Angle:
         """The sum of two angles."""
         return Angle(self.cos * other.cos - self.sin * other.sin, self.sin * other.cos + self.cos * other.sin)
@@ -248,18 +252,13 @@ def _degenerate(Q: list[list[Scalar]]) -> Scalar:
     q = 2 * shift * shift * shift - shift * k1 + k0
     # s^3 + p s + q = 0. Beyond its outermost root opposite to the sign of q the cubic has no turning point.
     side = ops.select(q, -1, 1)
-    s = side * (ops.sqrt(abs_(p)) + ops.select(abs_(q) - 1e-6, 1.5, 0.02))
+    s = side * (ops.sqrt(abs(p)) + ops.select(abs(q) - 1e-6, 1.5, 0.02))
     for _ in range(HALLEY_STEPS):
         value, slope = (s * s + p) * s + q, 3 * s * s + p
         divisor = slope * slope - 3 * s * value
         safe = divisor * divisor - 1e-280
         s = s - ops.select(safe, value * slope, 0) / ops.select(safe, divisor, 1)
     return s - shift
-
-
-def abs_(x: Scalar) -> Scalar:
-    """Return the absolute value."""
-    return ops.select(x, x, -x)
 
 
 def _lines(D: list[list[Scalar]]) -> tuple[list[Affine], Scalar]:
@@ -281,12 +280,12 @@ def _lines(D: list[list[Scalar]]) -> tuple[list[Affine], Scalar]:
     x, y, z = (ops.select(positive, entry * scale, 0) for entry in best)
     # D + [x] has rank one: its rows are multiples of one line, its columns of the other.
     M = ((a, b - z, c + y), (b + z, d, e - x), (c - y, e + x, f))
-    row, column, most = M[0], tuple(M[i][0] for i in range(3)), abs_(M[0][0])
+    row, column, most = M[0], tuple(M[i][0] for i in range(3)), abs(M[0][0])
     for i in range(3):
         for j in range(3):
             if i or j:
-                larger = abs_(M[i][j]) - most
+                larger = abs(M[i][j]) - most
                 row = tuple(ops.select(larger, u, v) for u, v in zip(M[i], row, strict=True))
                 column = tuple(ops.select(larger, M[k][j], column[k]) for k in range(3))
-                most = ops.select(larger, abs_(M[i][j]), most)
+                most = ops.select(larger, abs(M[i][j]), most)
     return [row, column], largest + REACH
