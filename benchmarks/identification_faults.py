@@ -3,8 +3,8 @@
     python benchmarks/identification_faults.py [ROBOT ...] [--write]
 
 Faults (`tests/support/log_faults.py`, `league_faults`): one joint's or all torques reversed, columns swapped, gains,
-delays, zeros, degrees, a base on the ceiling, on a wall or tilted by 10 degrees, torques without gravity; and the log as
-it is, in which nothing may be named. Named first: the first finding on the torques has the rule of the fault and the
+delays, zeros, degrees, a base on the ceiling, on a wall or tilted by 10 degrees, torques without gravity; and the log
+as it is, in which nothing may be named. Named first: the first finding on the torques has the rule of the fault and the
 right place. A sign of the torque or of the position of a last joint cannot be told apart, so either counts there.
 
 Spikes: one position of one joint is off by 0.05 rad, at 20 places of each log; found: a finding names the spike.
@@ -71,7 +71,7 @@ def clocks() -> str:
         log = replace(log, qd=None)
         kept += not _is_rebuilt(spiked(log, 100 + k, float(np.geomspace(0.05, 2 * np.pi, CLOCKS)[k])))
         made += _is_rebuilt(imperfect_clock(log, 200 + k))
-    return f"Clocks: stamps kept in {kept} of {CLOCKS} logs with a spike, rebuilt in {made} of {CLOCKS} with a wrong clock."
+    return f"Clocks: stamps kept in {kept} of {CLOCKS} logs with a spike, rebuilt in {made} with a wrong clock."
 
 
 def _is_rebuilt(log: Log) -> bool:

@@ -66,9 +66,9 @@ class ClosedLoop:
         spans = list(pairwise(starts))
         z = self.memory
         if language == "c":
-            given = ["time", "x", "xd", *(f"r + {a}" for a, _ in spans), *(["z"] if z else []), "tau"]
+            arguments = ["time", "x", "xd", *(f"r + {a}" for a, _ in spans), *(["z"] if z else []), "tau"]
             return {
-                "CONTROL": f"law_control({', '.join([*given, *(['z'] if z else [])])});",
+                "CONTROL": f"law_control({', '.join([*arguments, *(['z'] if z else [])])});",
                 "START": "law_start(x, xd, z);" if z else "(void)z;",
             }
         if language == "cpp":

@@ -62,15 +62,6 @@ def export(
         str | None,
         typer.Option(metavar="NAMES", help="Gains of the law that stay arguments, and `payload` (of dynamics too)."),
     ] = None,
-    loops: Annotated[
-        bool | None,
-        typer.Option(
-            "--loops/--no-loops",
-            help="C and C++: loops over a table of links, of the same size for any number of joints, or straight-line "
-            "code (default: loops from 24 joints on).",
-            show_default=False,
-        ),
-    ] = None,
 ) -> Result:
     """Export a robot's dynamics as code: C, C++, MATLAB and Octave, WebAssembly, FMU, Python.
 
@@ -92,7 +83,6 @@ def export(
         None if functions is None else parse.words(functions),
         prefix,
         parameters=parameters,
-        loops=loops,
         real="float" if to is Language.c_float32 else "double",
         law=Experiment.read(law) if law is not None and law.endswith(".toml") else law,
         period=None if period is None else parse.seconds(period, "--period"),
