@@ -293,7 +293,8 @@ def check_extension(path: Path | None, extensions: tuple[str, ...], option: str)
 
 def ranges(text: str) -> dict[str, Any]:
     """`"mass=10%,payload=0:5"` as {"mass": 0.1, "payload": (0.0, 5.0)}: what may be wrong in a model."""
-    known, found = ("mass", "payload", "friction"), {}
+    known = ("mass", "payload", "friction")
+    found: dict[str, Any] = {"mass": 0.0}
     for word in text.split(","):
         name, _, value = (each.strip() for each in word.partition("="))
         if name not in known:
@@ -307,4 +308,4 @@ def ranges(text: str) -> dict[str, Any]:
         except ValueError:
             expected = "two masses such as payload=0:5" if name == "payload" else f"a share such as {name}=10%"
             raise OptionError(f"{word!r} is not a range", where="NAME=RANGE", expected=expected) from None
-    return {"mass": 0.0, **found}
+    return found
