@@ -100,6 +100,6 @@ def test_a_defect_is_called_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     def broken(*arguments: object, **options: object) -> None:
         raise KeyError("inside")
 
-    monkeypatch.setattr("armdyn.formats.load", broken)
+    monkeypatch.setattr("armdyn.load", broken)
     status, _, err = run("show", "planar2r")
     assert status == 70 and "KeyError" in err and "defect of armdyn" in plain(err)

@@ -329,7 +329,7 @@ def test_a_study_computes_nothing_twice(tmp_path: Path, monkeypatch: pytest.Monk
         main(["study", "scara5", "--out", str(tmp_path / "out")])
     assert end.value.code == 0, capsys.readouterr().err
     assert checkups.calls == 1
-    assert 0 < traces.calls <= 40
+    assert 0 < traces.calls <= 41  # five of them the control loops of the models that leave something out
 
 
 class _Counted:

@@ -43,4 +43,4 @@ def bound(
     """
     from armdyn import bound
 
-    return bound(robot, **parse.ranges(wrong), progress=progress, **parse.joint_limits(limits, "v", "a"))
+    return bound(robot, **parse.model_errors(wrong), progress=progress, **parse.joint_limits(limits, "v", "a"))

@@ -291,7 +291,7 @@ def check_extension(path: Path | None, extensions: tuple[str, ...], option: str)
         raise typer.BadParameter(f"{path.name!r} must end in {', '.join(extensions)}", param_hint=option)
 
 
-def ranges(text: str) -> dict[str, Any]:
+def model_errors(text: str) -> dict[str, Any]:
     """`"mass=10%,payload=0:5"` as {"mass": 0.1, "payload": (0.0, 5.0)}: what may be wrong in a model."""
     known = ("mass", "payload", "friction")
     found: dict[str, Any] = {"mass": 0.0}
