@@ -13,6 +13,8 @@ from armdyn.equations.derivation import Equations, derive
 from armdyn.equations.judging import naming
 from armdyn.equations.judging.causes import explained, missing_term
 from armdyn.equations.judging.edits import Edit, short_form, smallest_edits
+from armdyn.equations.judging.given_steps import given_steps
+from armdyn.equations.judging.lumped import lumped
 from armdyn.equations.judging.reader import MOST_LETTERS, ReadError, Statement, read
 from armdyn.equations.judging.vocabulary import Vocabulary
 from armdyn.equations.sheets.steps import page, plain_name
@@ -161,7 +163,8 @@ class Judgement(Result):
 def judge(robot: Robot, equations: str | Path, symbols: Mapping[str, str] | None = None) -> Judgement:
     """Compare somebody's equations of motion with those of a robot, exactly.
 
-    equations: M, C, g, tau or entries of them, in LaTeX, SymPy, MATLAB, Maple or plain text; a text or a file.
+    equations: M, C, g, tau or entries of them, in LaTeX, SymPy, MATLAB, Maple or plain text; a text or a file. Lines of
+    a derivation by the names of `steps` are compared too, and the first wrong one is named.
     symbols: what they call things -> what the robot calls them, such as {"m_1": "ml1"} (default: found by stem).
 
     >>> import armdyn
@@ -171,6 +174,10 @@ def judge(robot: Robot, equations: str | Path, symbols: Mapping[str, str] | None
     statements = read(_source(equations), _vocabulary(robot, symbols))
     ours = derive(robot)
     given = _entries(statements, ours, _vocabulary(robot, symbols))
+    right = {name: _collected(_ours(ours, name)) for name in given}
+    steps = given_steps([each for each in statements if not any(_places(each, robot.n))], robot)
+    given |= {name: theirs for name, (theirs, _) in steps.items()}
+    right |= {name: own for name, (_, own) in steps.items()}
     if not given:
         seen = ", ".join(dict.fromkeys(statement.name or statement.text[:20] for statement in statements)) or "nothing"
         raise ReadError(
@@ -178,12 +185,16 @@ def judge(robot: Robot, equations: str | Path, symbols: Mapping[str, str] | None
             where="equations",
             expected="equations such as M_{11} = ..., C = [...], g_2 = ..., tau_1 = ...",
         )
-    right = {name: _collected(_ours(ours, name)) for name in given}
     parameters = list(ours.tree.parameters)
+    unknown = naming.unknown_symbols(given.values(), parameters)
+    lumps = lumped([(given[name], right[name]) for name in given], unknown, parameters) if unknown else {}
+    lumps = {name: value for name, value in lumps.items() if value.args}  # a single parameter is another name
+    given = {name: substitute(value, lumps) for name, value in given.items()}
     names = naming.renaming([(given[name], right[name]) for name in given], parameters)
     given = {name: naming.applied(value, names) for name, value in given.items()}
     _must_be_known(given, parameters, names)
-    return _judged(robot, ours, given, right, names)
+    shown = names | {name: short_form(value) for name, value in lumps.items()}
+    return _judged(ours, given, right, shown, list(steps))
 
 
 def _vocabulary(robot: Robot, symbols: Mapping[str, str] | None) -> Vocabulary:
@@ -299,8 +310,13 @@ def _must_be_known(given: Mapping[str, Node], parameters: Sequence[str], names: 
 
 
 def _judged(
-    robot: Robot, ours: Equations, given: Mapping[str, Node], right: Mapping[str, Node], names: Mapping[str, str]
+    ours: Equations,
+    given: Mapping[str, Node],
+    right: Mapping[str, Node],
+    names: Mapping[str, str],
+    steps: Sequence[str],
 ) -> Judgement:
+    """steps: the entries that are lines of a derivation, in its order."""
     notes: list[str] = []
     same = {name: _identical(given[name], right[name]) for name in given}
     n = ours.robot.n
@@ -319,8 +335,9 @@ def _judged(
                     f"Row {i + 1} of C gives the right torques C qd, but is not the one of Christoffel symbols: "
                     "Mdot - 2 C is not skew-symmetric."
                 )
-    wrong = [name for name in given if not same[name]]
-    causes = explained(ours, {name: (given[name], right[name]) for name in given}, wrong) if wrong else []
+    results = [name for name in given if name not in steps]
+    wrong = [name for name in results if not same[name]]
+    causes = explained(ours, {name: (given[name], right[name]) for name in results}, wrong) if wrong else []
     conventions = [each.words for each in causes if each.convention]
     if conventions:
         same |= dict.fromkeys(wrong, True)
@@ -329,10 +346,20 @@ def _judged(
     entries = [
         Entry(name, True, given[name], right[name])
         if same[name]
-        else _explained(ours, name, given[name], right[name], cause if len(causes) == 1 else "", len(wrong) == 1)
-        for name in given
+        else _explained(
+            ours,
+            name,
+            given[name],
+            right[name],
+            cause if len(causes) == 1 and name in wrong else "",
+            len(wrong) == 1 or name in steps,
+        )
+        for name in (*steps, *results)
     ]
-    return Judgement(robot.name, tuple(entries), dict(names), tuple(notes), cause)
+    first = next((entry for entry in entries if entry.name in steps and not entry.same), None)
+    if first is not None:
+        cause = f"the first wrong line is {first.name}: {first.causes[0] if first.causes else 'it differs'}"
+    return Judgement(ours.robot.name, tuple(entries), dict(names), tuple(notes), cause)
 
 
 def _identical(a: Node, b: Node) -> bool:

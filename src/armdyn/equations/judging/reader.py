@@ -666,13 +666,14 @@ def _code_parts(text: str) -> Iterator[str]:
         depth += (letter in "([{") - (letter in ")]}")
         if depth > DEEPEST:
             raise ReadError(f"more than {DEEPEST} brackets inside of each other", where="equations")
-        if depth <= 0 and letter in "\n;":
+        ends = letter in "\n;" or (letter == ":" and text[place + 1 : place + 2] in ("", "\n", " "))  # Maple's colon
+        if depth <= 0 and ends:
             follows = text[place:].lstrip()
             if letter == "\n" and follows[:1] in ("+", "-", "*", "/"):
                 continue
-            yield text[start:place].strip(";")
+            yield text[start:place].strip(";:")
             start = place + 1
-    yield text[start:]
+    yield text[start:].rstrip(":")
 
 
 def _code_name(left: str, python: bool) -> str:
