@@ -12,16 +12,16 @@ from typing import Any
 from armdyn.equations.derivation import Equations, derive
 from armdyn.equations.judging import naming
 from armdyn.equations.judging.causes import explained, missing_term
-from armdyn.equations.judging.edits import Edit, short_form, smallest_edits
+from armdyn.equations.judging.edits import MARK, Edit, marked, short_form, smallest_edits
 from armdyn.equations.judging.given_steps import given_steps
 from armdyn.equations.judging.lumped import lumped
 from armdyn.equations.judging.reader import MOST_LETTERS, ReadError, Statement, read
 from armdyn.equations.judging.vocabulary import Vocabulary
+from armdyn.equations.sheets.markup import mathml
 from armdyn.equations.sheets.steps import page, plain_name
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.files import reading, regular_size, write_text
 from armdyn.graph import Node, closed_form, constant, evaluate, identical, latex, substitute, symbol, text
-from armdyn.graph.mathml import mathml
 from armdyn.graph.structure import ordered
 from armdyn.notebook_view import Formula, View
 from armdyn.result import Result
@@ -45,7 +45,9 @@ LARGEST = 3000
 PAGE_STYLE = """
 table { border-collapse: collapse; }
 td, th { border-top: 1px solid #ddd; padding: .5em .7em; text-align: left; vertical-align: top; }
-.wrong { background: #fdeeee; } .bad { color: #c62828; } .good { color: #1a7f37; } td math { font-size: .95em; }
+.differs { background: #fdeeee; }
+.wrong { color: #c62828; background: #ffd5d5; }
+.bad { color: #c62828; } .good { color: #1a7f37; } td math { font-size: .95em; }
 body { max-width: 90em; }
 """
 
@@ -64,6 +66,18 @@ class Entry:
     causes: tuple[str, ...] = ()
     kind: str = ""
     correction: str = ""
+    place: tuple[int, ...] | None = None
+    """The way to what the correction changes in `given`."""
+
+    @property
+    def given_marked(self) -> str:
+        r"""What was given in LaTeX, with \wrong{...} around what the correction changes."""
+        if self.place is None:
+            return str(latex(self.given))
+        whole, part = marked(self.given, self.place)
+        inside = str(latex(part))
+        inside = rf"\left({inside}\right)" if part.op in ("add", "sub", "neg") and self.place else inside
+        return str(latex(whole)).replace(str(latex(MARK)), rf"\wrong{{{inside}}}")
 
     @property
     def difference(self) -> str:
@@ -112,7 +126,7 @@ class Judgement(Result):
         formulas = [
             (
                 f"{e.name}: yours, then ours",
-                [Formula(latex(x), str(mathml(x)), f"{e.name} = {text(x)}") for x in (e.given, e.ours)],
+                [Formula(latex(x), mathml(str(latex(x))), f"{e.name} = {text(x)}") for x in (e.given, e.ours)],
             )
             for e in self.wrong
         ]
@@ -121,8 +135,9 @@ class Judgement(Result):
     def report(self, path: str | Path) -> Path:
         """Write a page with their equations beside ours, the wrong ones marked."""
         rows = "".join(
-            f'<tr class="{"same" if e.same else "wrong"}"><td>{e.name}</td><td><math>{mathml(e.given)}</math></td>'
-            f"<td><math>{mathml(e.ours)}</math></td><td>{escape('; '.join(e.causes[:2]))}"
+            f'<tr class="{"same" if e.same else "differs"}"><td><math>{mathml(_latex_name(e.name))}</math></td>'
+            f"<td><math>{mathml(e.given_marked)}</math></td><td><math>{mathml(str(latex(e.ours)))}</math></td>"
+            f"<td>{escape('; '.join(e.causes[:2]))}"
             f"{f'<br><b>{escape(e.correction)}</b>' if e.correction else ''}</td></tr>"
             for e in self.entries
         )
@@ -235,6 +250,11 @@ def _entries(statements: Sequence[Statement], ours: Equations, vocabulary: Vocab
     for _ in range(len(definitions)):
         found = {name: substitute(value, definitions) for name, value in found.items()}
     return found
+
+
+def _latex_name(name: str) -> str:
+    """M_{12} of M12; names of lines stay as they are."""
+    return re.sub(r"^([A-Za-z]+)(\d+)$", r"\1_{\2}", name).replace("tau", r"\tau")
 
 
 def _letters(name: str) -> str:
@@ -378,7 +398,7 @@ def _explained(ours: Equations, name: str, given: Node, right: Node, model: str,
     """The entry with what is wrong with it: the model's mistake, unless it is alone wrong and a small edit mends it."""
     parameters = [symbol(each, kind="parameter") for each in ours.tree.parameters]
     edits: list[Edit] = smallest_edits(given, right, parameters, ours.robot.n)
-    single = bool(edits) and edits[0].result is not right
+    single = bool(edits) and edits[0].path is not None
     causes = [(edit.words, edit.kind) for edit in edits]
     left = missing_term(ours, right, given)
     if left is not None:
@@ -388,4 +408,5 @@ def _explained(ours: Equations, name: str, given: Node, right: Node, model: str,
         causes.insert(1 if alone and single else 0, (model, "model"))
     correction = short_form(edits[0].result if edits else right)
     kind = causes[0][1] if causes else ""
-    return Entry(name, False, given, right, tuple(words for words, _ in causes), kind, f"{name} = {correction}")
+    words = tuple(each for each, _ in causes)
+    return Entry(name, False, given, right, words, kind, f"{name} = {correction}", edits[0].path if single else None)

@@ -108,7 +108,10 @@ def _other(equations: Equations) -> Formulation:
 def torque_lines(
     sheet: Sheet, arm: Arm, equations: Equations, torques: Sequence[Any], rule: str, source: str, letter: str = r"\tau"
 ) -> None:
-    """tau of each joint: that of bodies and rotors, and what else there is; # in the rule is the joint."""
+    """tau of each joint: that of bodies and rotors, and what else there is.
+
+    rule: # is the joint, < the one before.
+    """
     sheet.section = "Torques"
     added: dict[str, Any] = {}
     for name, latex, where in (
@@ -128,7 +131,7 @@ def torque_lines(
     wholes = [ops.total([torques[i], *(part[i] for part in added.values())]) for i in range(arm.n)]
     sheet.results["tau"] = wholes
     for i, whole in enumerate(wholes):
-        words = rule.replace("#", str(i + 1)) + "".join(f" + {name}_{{{i + 1}}}" for name in added)
+        words = rule.replace("#", str(i + 1)).replace("<", str(i)) + "".join(f" + {name}_{{{i + 1}}}" for name in added)
         sheet.line(f"{letter}_{{{i + 1}}}", words, whole, source, folded=large)
         rigid = ops.add(torques[i], added["k"][i] if "k" in added else 0)
         if large:
