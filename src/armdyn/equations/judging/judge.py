@@ -15,8 +15,8 @@ from armdyn.equations.judging.causes import explained, missing_term
 from armdyn.equations.judging.edits import MARK, Edit, marked, short_form, smallest_edits
 from armdyn.equations.judging.given_steps import given_steps
 from armdyn.equations.judging.lumped import lumped
-from armdyn.equations.judging.reader import MOST_LETTERS, ReadError, Statement, read
-from armdyn.equations.judging.vocabulary import Vocabulary
+from armdyn.equations.judging.reader import MOST_LETTERS, ReadError, Statement, bounded, is_latex, read
+from armdyn.equations.judging.vocabulary import RUN, Vocabulary
 from armdyn.equations.sheets.markup import mathml
 from armdyn.equations.sheets.steps import page, plain_name
 from armdyn.errors import ArmdynError, NotApplicable
@@ -38,9 +38,8 @@ LETTERS = {
     **{(1, letter): VELOCITY for letter in "Vh"},
 }
 """(number of indices, letter) -> quantity, as the texts write them."""
-LARGEST = 3000
-"""Terms of an entry up to which changes of it are looked for."""
-
+MOST_REFERENCES = 5
+"""Definitions may use later ones so many times in a row; earlier ones any number of times."""
 
 PAGE_STYLE = """
 table { border-collapse: collapse; }
@@ -186,9 +185,21 @@ def judge(robot: Robot, equations: str | Path, symbols: Mapping[str, str] | None
     >>> armdyn.judge(armdyn.load("cartesian2"), r"g_1 = (m_{l1} + m_{l2}) g").wrong[0].causes[0]
     'missing: g*mm2, the mass of the rotor of joint 2'
     """
-    statements = read(_source(equations), _vocabulary(robot, symbols))
+    text = _source(equations)
+    judgement = _read_and_judged(robot, text, _vocabulary(robot, symbols))
+    if not judgement.same and is_latex(text) and re.search(rf"(?<![\\A-Za-z]){RUN}", text):
+        try:
+            again = _read_and_judged(robot, text, _vocabulary(robot, symbols, joined=True))
+        except ArmdynError:
+            return judgement
+        return again if again.same else judgement
+    return judgement
+
+
+def _read_and_judged(robot: Robot, text: str, vocabulary: Vocabulary) -> Judgement:
+    statements = read(text, vocabulary)
     ours = derive(robot)
-    given = _entries(statements, ours, _vocabulary(robot, symbols))
+    given = _entries(statements, ours, vocabulary)
     right = {name: _collected(_ours(ours, name)) for name in given}
     steps = given_steps([each for each in statements if not any(_places(each, robot.n))], robot)
     given |= {name: theirs for name, (theirs, _) in steps.items()}
@@ -212,9 +223,9 @@ def judge(robot: Robot, equations: str | Path, symbols: Mapping[str, str] | None
     return _judged(ours, given, right, shown, list(steps))
 
 
-def _vocabulary(robot: Robot, symbols: Mapping[str, str] | None) -> Vocabulary:
+def _vocabulary(robot: Robot, symbols: Mapping[str, str] | None, joined: bool = False) -> Vocabulary:
     sliding = [place + 1 for place, joint in enumerate(robot.joints) if joint.kind == "prismatic"]
-    return Vocabulary(robot.symbolic.parameters, robot.n, sliding, symbols)
+    return Vocabulary(robot.symbolic.parameters, robot.n, sliding, symbols, joined)
 
 
 def _source(equations: str | Path) -> str:
@@ -244,12 +255,23 @@ def _entries(statements: Sequence[Statement], ours: Equations, vocabulary: Vocab
             else:
                 found[name] = value
         if not places and statement.name and isinstance(statement.value, Node):
-            definitions[vocabulary.symbol(_letters(statement.name))] = statement.value
-    for key in [key for key in definitions if key.op != "symbol"]:
-        del definitions[key]
-    for _ in range(len(definitions)):
-        found = {name: substitute(value, definitions) for name, value in found.items()}
+            key = vocabulary.symbol(_letters(statement.name))
+            if key.op == "symbol":
+                definitions[key] = _defined(statement.value, definitions)
+    for _ in range(MOST_REFERENCES):
+        before = found
+        found = {name: _defined(value, definitions) for name, value in found.items()}
+        if found == before:
+            break
     return found
+
+
+def _defined(value: Node, definitions: Mapping[Node, Node]) -> Node:
+    """With definitions put in; they are many times used, so that the size must be checked again."""
+    made: Node = substitute(value, definitions) if definitions else value
+    if made is not value:
+        bounded(made)
+    return made
 
 
 def _latex_name(name: str) -> str:
