@@ -121,6 +121,15 @@ def rate(tokens: Tokens, source: random.Random, names: list[str]) -> Tokens | No
     )
 
 
+def between_angles(tokens: Tokens) -> list[int]:
+    """Places of + between two joint angles."""
+    return [
+        k
+        for k, t in enumerate(tokens[:-2])
+        if t == "+" and re.fullmatch(r"q\d", tokens[k - 2]) and re.fullmatch(r"q\d", tokens[k + 2])
+    ]
+
+
 def angle(tokens: Tokens, source: random.Random, names: list[str]) -> Tokens | None:
     """sin(q2 + q3) -> sin(q2)"""
     places = between_angles(tokens)
@@ -132,9 +141,7 @@ def angle(tokens: Tokens, source: random.Random, names: list[str]) -> Tokens | N
 
 def angle_sign(tokens: Tokens, source: random.Random, names: list[str]) -> Tokens | None:
     """sin(q2 + q3) -> sin(q2 - q3)"""
-    return _changed(
-        tokens, [k for k, t in enumerate(tokens) if t == "+" and in_function(tokens, k)], source, lambda t: "-"
-    )
+    return _changed(tokens, between_angles(tokens), source, lambda t: "-")
 
 
 def factor_dropped(tokens: Tokens, source: random.Random, names: list[str]) -> Tokens | None:
