@@ -43,7 +43,6 @@ def handler(kernel: Kernel, version: tuple[int, int]) -> int:
 
 def _text(ports: Ports, version: tuple[int, int]) -> str:
     w = LoopWriter()
-    w.label("entry")
     cores = [len(port.shape) for port in ports.all]
     names = ("pointers", len(cores)), ("starts", len(cores)), ("steps", len(cores) + sum(cores)), ("inner", 1)
     for name, size in (*names, ("rest", 1), ("place", 1), ("span", 1)):
@@ -57,7 +56,7 @@ def _text(ports: Ports, version: tuple[int, int]) -> str:
     w.label("done")
     w.do("ret ptr null")
     head = f"declare void @loop(ptr, ptr, ptr, ptr)\ndefine ptr @handler(ptr %frame) {ONCE}"
-    return f"{head} {{\n{w.text}\n}}\n"
+    return w.function(head)
 
 
 def _answer_metadata(w: LoopWriter, version: tuple[int, int]) -> None:

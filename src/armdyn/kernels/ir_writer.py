@@ -16,8 +16,14 @@ class Writer:
     """Lines of one function body. Values are names ("%12") or literals; `kind` is a scalar or vector of doubles."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
+        self.lines = ["entry:"]
         self._count = 0
+
+    def function(self, head: str) -> str:
+        """The function that these lines are; one without a result returns at their end."""
+        if "void" in head.partition("@")[0]:
+            self.do("ret void")
+        return "\n".join([f"define {head} {{", *self.lines, "}\n"])
 
     def name(self) -> str:
         self._count += 1
@@ -59,10 +65,6 @@ class Writer:
             return value
         one = self.put(f"insertelement {vector(lanes)} undef, double {value}, i32 0")
         return self.shuffle(lanes, one, one, [0] * lanes)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines)
 
 
 class Constants:

@@ -24,7 +24,6 @@ def _in_fours(w: LoopWriter) -> Iterator[str]:
 
 def _fast_where_full(w: LoopWriter, samples: int) -> None:
     """Go to `fast` for all samples, to `slow` for fewer; `fast` follows."""
-    w.label("entry")
     w.do(f"br i1 {w.put(f'icmp eq i64 %taken, {samples}')}, label %fast, label %slow")
     w.label("fast")
 
@@ -32,12 +31,10 @@ def _fast_where_full(w: LoopWriter, samples: int) -> None:
 def _copy_row() -> str:
     """`@copy_row`: n doubles, n at least 4, the last four perhaps twice."""
     w = LoopWriter()
-    w.label("entry")
     with _in_fours(w) as start:
         place = w.times(start, 8)
         w.store(V4, w.load(V4, w.offset("%from", place)), w.offset("%to", place))
-    w.do("ret void")
-    return f"define internal void @copy_row(ptr %to, ptr %from, i64 %n) {{\n{w.text}\n}}\n"
+    return w.function("internal void @copy_row(ptr %to, ptr %from, i64 %n)")
 
 
 def _gather(samples: int) -> str:
@@ -58,9 +55,7 @@ def _gather(samples: int) -> str:
         source = w.offset(w.offset("%from", w.times(given, "%step")), w.times(j, 8))
         target = w.offset(w.offset("%to", w.times(j, step)), w.times(s, 8))
         w.store("double", w.load("double", source), target)
-    w.do("ret void")
-    head = "define internal void @gather(ptr %to, ptr %from, i64 %step, i64 %n, i64 %taken)"
-    return f"{head} noinline {{\n{w.text}\n}}\n"
+    return w.function("internal void @gather(ptr %to, ptr %from, i64 %step, i64 %n, i64 %taken) noinline")
 
 
 def _scatter(samples: int) -> str:
@@ -79,6 +74,4 @@ def _scatter(samples: int) -> str:
         source = w.offset(w.offset("%from", w.times(j, step)), w.times(s, 8))
         target = w.offset(w.offset("%to", w.times(s, "%step")), w.times(j, 8))
         w.store("double", w.load("double", source), target)
-    w.do("ret void")
-    head = "define internal void @scatter(ptr %to, ptr %from, i64 %step, i64 %n, i64 %taken)"
-    return f"{head} noinline {{\n{w.text}\n}}\n"
+    return w.function("internal void @scatter(ptr %to, ptr %from, i64 %step, i64 %n, i64 %taken) noinline")

@@ -44,14 +44,20 @@ def ordered(w: LoopWriter, nontemporal: str) -> None:
 def put_rows() -> str:
     """`@put_rows`: so many doubles from a buffer to the caller's memory, with an `Order`."""
     w = LoopWriter()
-    w.label("entry")
     w.do("br i1 %nontemporal, label %beyond, label %near")
     w.label("near")
-    _near(w, "%count")
+    w.do(f"br i1 {w.put(f'icmp slt i64 %count, {LINE}')}, label %few, label %many")
+    w.label("few")
+    _one_by_one(w, "short", "0", "%count")
+    w.do("ret void")
+    w.label("many")
+    with w.counting("vector", w.put(f"lshr i64 %count, 3")) as k:
+        _moved(w, w.times(k, 8 * LINE))
+    _moved(w, w.times(w.plus("%count", -LINE), 8))
+    w.do("ret void")
     w.label("beyond")
     w.do("call void @put_lines(ptr %to, ptr %from, i64 %count, i1 %after, i1 %last)")
-    w.do("ret void")
-    return f"define internal void @put_rows(ptr %to, ptr %from, i64 %count, {ORDERED}) noinline {{\n{w.text}\n}}\n"
+    return w.function(f"internal void @put_rows(ptr %to, ptr %from, i64 %count, {ORDERED}) noinline")
 
 
 def put_lines() -> str:
@@ -62,33 +68,12 @@ def put_lines() -> str:
     come right after them.
     """
     w = LoopWriter()
-    w.label("entry")
-    _beyond(w, "%count")
-    arguments = "ptr %to, ptr %from, i64 %count, i1 %after, i1 %last"
-    return f"define internal void @put_lines({arguments}) noinline {{\n{w.text}\n}}\n"
-
-
-def _near(w: LoopWriter, count: str) -> None:
-    """Vectors of a line's length, the last of them perhaps over the one before it."""
-    w.do(f"br i1 {w.put(f'icmp slt i64 {count}, {LINE}')}, label %few, label %many")
-    w.label("few")
-    _one_by_one(w, "short", "0", count)
-    w.do("ret void")
-    w.label("many")
-    with w.counting("vector", w.put(f"lshr i64 {count}, 3")) as k:
-        _moved(w, w.times(k, 8 * LINE))
-    _moved(w, w.times(w.plus(count, -LINE), 8))
-    w.do("ret void")
-
-
-def _beyond(w: LoopWriter, count: str) -> None:
-    """Whole lines; what is left of the last one is kept for the rows that follow, or written if none do."""
     address = w.put("ptrtoint ptr %to to i64")
     begun = w.put(f"and i64 {w.put(f'lshr i64 {address}, 3')}, {LINE - 1}")
     bare = w.put(f"and i64 {w.put(f'sub i64 0, {begun}')}, {LINE - 1}")
-    head = w.put(f"call i64 @llvm.smin.i64(i64 {bare}, i64 {count})")
+    head = w.put(f"call i64 @llvm.smin.i64(i64 {bare}, i64 %count)")
     start = w.put(f"select i1 %after, i64 {w.put(f'sub i64 0, {begun}')}, i64 {head}")
-    lines = w.put(f"lshr i64 {w.put(f'sub i64 {count}, {start}')}, 3")
+    lines = w.put(f"lshr i64 {w.put(f'sub i64 %count, {start}')}, 3")
     _one_by_one(w, "head", "0", w.put(f"select i1 %after, i64 0, i64 {head}"))
     source, target = (w.offset(pointer, w.times(start, 8)) for pointer in ("%from", "%to"))
     with w.counting("line", lines) as line:
@@ -97,12 +82,13 @@ def _beyond(w: LoopWriter, count: str) -> None:
         w.do(f"store {vector(LINE)} {value}, ptr {w.offset(target, place)}, align {8 * LINE}, !nontemporal !2")
     w.do("br i1 %last, label %end, label %keep")
     w.label("keep")
-    ending = w.load(vector(LINE), w.offset("%from", w.times(w.plus(count, -LINE), 8)))
+    ending = w.load(vector(LINE), w.offset("%from", w.times(w.plus("%count", -LINE), 8)))
     w.store(vector(LINE), ending, w.offset("%from", -8 * LINE))
     w.do("ret void")
     w.label("end")
-    _one_by_one(w, "tail", w.plus(start, w.times(lines, LINE)), count)
-    w.do("ret void")
+    _one_by_one(w, "tail", w.plus(start, w.times(lines, LINE)), "%count")
+    arguments = "ptr %to, ptr %from, i64 %count, i1 %after, i1 %last"
+    return w.function(f"internal void @put_lines({arguments}) noinline")
 
 
 def _moved(w: LoopWriter, place: str) -> None:

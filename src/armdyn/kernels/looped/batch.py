@@ -19,7 +19,6 @@ from armdyn.kernels.streaming import FETCHED, LINE, Order, fetched, ordered
 def dense(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
     """`void @dense(ptr args, i64 samples)`; side_by_side: samples of a vector."""
     w = LoopWriter()
-    w.label("entry")
     batch = _Batch(w, recipe, ports)
     memory = w.put(f"call ptr @PyMem_RawCalloc(i64 {w.plus(w.fixed('batch_bytes'), 64)}, i64 1)")
     address = w.put(f"ptrtoint ptr {memory} to i64")
@@ -36,8 +35,7 @@ def dense(recipe: Recipe, ports: Ports, side_by_side: int) -> str:
             batch.put_matrices(layout, part)
     ordered(w, batch.nontemporal)
     w.do(f"call void @PyMem_RawFree(ptr {memory})")
-    w.do("ret void")
-    return f"define void @dense(ptr %args, i64 %samples) {{\n{w.text}\n}}\n"
+    return w.function("void @dense(ptr %args, i64 %samples)")
 
 
 class _Part(NamedTuple):

@@ -259,7 +259,6 @@ def _angle(cursor: Cursor) -> str:
 def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, constants: Constants) -> str:
     """`void @single(ptr in..., ptr out...)`: one sample, with the memory at @scratch; one call at a time."""
     w = LoopWriter()
-    w.label("entry")
     w.do(f"%angles = alloca {V4}, align {WIDE}")
     layout = Layout(w, recipe, 1, w.table("scratch"), wide)
     inputs = len(ports.inputs)
@@ -276,20 +275,17 @@ def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, const
         w.do(f"call void @copy_row(ptr %p{inputs + i}, ptr {layout.results[i]}, i64 {layout.n})")
     targets = [f"%p{inputs + recipe.outputs + i}" for i in range(recipe.matrices)]
     products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets, Order())
-    w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
-    return f'define internal void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
+    return w.function(f'internal void @single({arguments}) "stackrealign"')
 
 
 def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Constants) -> str:
     """`void @block(ptr scratch)`: samples side by side, from inputs to results and quantities of pairs."""
     w = LoopWriter()
-    w.label("entry")
     w.do(f"%angles = alloca {vector(samples)}, align {8 * samples}")
     layout = Layout(w, recipe, samples, "%scratch", samples)
     _beginning(layout, constants)
     _angles(layout, reduction, constants)
     for k, loop in enumerate(recipe.stored[0]):
         _written(layout, loop, f"stage{k}", constants)
-    w.do("ret void")
-    return f'define internal void @block(ptr %scratch) noinline "stackrealign" {{\n{w.text}\n}}\n'
+    return w.function('internal void @block(ptr %scratch) noinline "stackrealign"')

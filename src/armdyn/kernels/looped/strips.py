@@ -24,7 +24,6 @@ def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
     """
     w = LoopWriter()
     width, places = strip.width, recipe.pair_places
-    w.label("entry")
     n, carries = w.fixed("n"), w.table("carries")
     blocks, made = blocks_of(w, n, FEW), w.offset("%row", 8 * LINE)
     w.do(f"%used = alloca i1, i64 {blocks}")
@@ -60,11 +59,10 @@ def strips(recipe: Recipe, strip: Strip, wide: int) -> str:
                 _strip(w, strip, known, own, (carried, _is(w, i, "eq", j)), numbers, target)
         order = f"i1 %nontemporal, i1 {begun}, i1 {final}"
         w.do(f"call void @put_rows(ptr {row}, ptr {made}, i64 {w.times(n, width)}, {order})")
-    w.do("ret void")
     sources = "".join(f", ptr %diagonal{k}" for k in range(len(strip.diagonal)))
     target = f"{ORDERED}, i64 %step, ptr %out{sources}"
-    head = f"define internal void @strips(ptr %quantities, ptr %numbers, ptr %row, {target})"
-    return f'{head} noinline "stackrealign" {{\n{w.text}\n}}\n'
+    head = f"internal void @strips(ptr %quantities, ptr %numbers, ptr %row, {target})"
+    return w.function(f'{head} noinline "stackrealign"')
 
 
 def _is(w: LoopWriter, a: str, relation: str, b: str) -> str:

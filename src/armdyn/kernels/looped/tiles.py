@@ -38,7 +38,6 @@ def pairs(recipe: Recipe, wide: int) -> str:
     """
     w = LoopWriter()
     count = len(recipe.products)
-    w.label("entry")
     n, tiles = w.fixed("n"), w.table("tiles")
     row_bytes = w.times(n, 8)
     buffers = [w.offset("%rows", w.plus(w.times(rows_bytes(w, n, 1), k), 8 * LINE)) for k in range(count)]
@@ -78,9 +77,7 @@ def pairs(recipe: Recipe, wide: int) -> str:
             for k, buffer in enumerate(buffers):
                 out = w.offset(f"%out{k}", w.times(start, row_bytes))
                 w.do(f"call void @put_rows(ptr {out}, ptr {buffer}, i64 {w.times(rows, n)}, {order})")
-    w.do("ret void")
-    head = f"define internal void @pairs({', '.join(arguments(recipe))})"
-    return f'{head} noinline "stackrealign" {{\n{w.text}\n}}\n'
+    return w.function(f'internal void @pairs({", ".join(arguments(recipe))}) noinline "stackrealign"')
 
 
 def arguments(recipe: Recipe) -> list[str]:

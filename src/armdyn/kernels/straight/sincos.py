@@ -159,7 +159,6 @@ def sines(reduction: Reduction) -> list[str]:
     """
     w, constants = Writer(), Constants()
     group = vector(GROUP)
-    w.label("entry")
     x = w.shuffle(HALF, "%low", "%high", range(GROUP))
     s, c, beyond = sincos(w, x, GROUP, reduction, constants)
     anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{GROUP}i1({flags(GROUP)} {beyond})")
@@ -168,15 +167,14 @@ def sines(reduction: Reduction) -> list[str]:
     w.do(f"ret {BOTH} {w.put(f'tail call {BOTH} @exact({group} {x}, {group} {s}, {group} {c})')}")
     w.label("known")
     _return_both(w, s, c)
-    hot = f"define {BOTH} @sines({vector(HALF)} %low, {vector(HALF)} %high) {NARROW} {{\n{w.text}\n}}\n"
+    hot = w.function(f"{BOTH} @sines({vector(HALF)} %low, {vector(HALF)} %high) {NARROW}")
     w = Writer()
-    w.label("entry")
     for role in "xsc":
         w.do(f"%p{role} = alloca {group}, align 64")
         w.store(group, f"%{role}", f"%p{role}", 64)
     w.do(f"call void @exact_lanes(ptr %px, ptr %ps, ptr %pc, i64 {GROUP})")
     _return_both(w, w.load(group, "%ps", 64), w.load(group, "%pc", 64))
-    rare = f"define internal {BOTH} @exact({group} %x, {group} %s, {group} %c) noinline {NARROW} {{\n{w.text}\n}}\n"
+    rare = w.function(f"internal {BOTH} @exact({group} %x, {group} %s, {group} %c) noinline {NARROW}")
     return [hot, rare, exact_lanes(reduction.limit), constants.text]
 
 
@@ -197,7 +195,6 @@ def all_sines(reduction: Reduction) -> list[str]:
     sine and a cosine in a row take too many of them.
     """
     w, kind, constants, size = LoopWriter(), vector(GROUP), Constants(), 8 * GROUP
-    w.label("entry")
     w.do(f"%turns = alloca [{PASS} x {kind}], align 64")
     passes = w.put(f"udiv i64 {w.plus('%groups', PASS - 1)}, {PASS}")
     with w.counting("pass", passes) as number:
@@ -219,8 +216,7 @@ def all_sines(reduction: Reduction) -> list[str]:
         anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{GROUP}i1({flags(GROUP)} %found)")
         with w.when(anywhere, "rare", rare=True):
             w.do(f"call void @exact_lanes(ptr {x}, ptr {s}, ptr {c}, i64 {w.times(count, GROUP)})")
-    w.do("ret void")
-    hot = f"define void @all_sines(ptr %x, ptr %s, ptr %c, i64 %groups) {{\n{w.text}\n}}\n"
+    hot = w.function("void @all_sines(ptr %x, ptr %s, ptr %c, i64 %groups)")
     return [hot, exact_lanes(reduction.limit), constants.text]
 
 
