@@ -37,7 +37,7 @@ def entries(size: int, seed: int) -> list[Node]:
 def test_entries_are_in_their_places(size: int, lanes: int, past: int) -> None:
     nodes = entries(size, size)
     numbers = {node: k for k, node in enumerate(dict.fromkeys(nodes))}
-    code = jit.Code(jit.compiled(completed([scatter_results(lanes), put_lines()])), ("scatter_results",))
+    code = jit.Code([jit.compiled(completed([scatter_results(lanes), put_lines()]))], ("scatter_results",))
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)(code.address("scatter_results"))
     raw = np.empty(8 * lanes * (len(numbers) + 8), dtype=np.uint8)
     start = -raw.ctypes.data % 64

@@ -51,7 +51,7 @@ def compiled(whole: Whole) -> tuple[jit.Code, dict[str, int]]:
     module = _Module(whole)
     text = module.text()
     names = tuple(module.names)
-    code = jit.Code(jit.compiled(text), names, outside=module.loops)
+    code = jit.Code([jit.compiled(text)], names, outside=module.loops)
     code.kept = whole
     return code, {name: code.address(name) for name in names}
 

@@ -27,6 +27,6 @@ From a graph to a function, in the order of the work:
 """
 
 from armdyn.kernels.composite import Composite, Program
-from armdyn.kernels.kernel import Kernel, build, interpreted, reloaded
+from armdyn.kernels.kernel import Kernel, build, interpreted, restored
 
-__all__ = ["Composite", "Kernel", "Program", "build", "interpreted", "reloaded"]
+__all__ = ["Composite", "Kernel", "Program", "build", "interpreted", "restored"]

@@ -147,14 +147,14 @@ class Code:
 
     def __init__(
         self,
-        images: bytes | Sequence[bytes],
+        images: Sequence[bytes],
         names: tuple[str, ...],
         slots: int = 0,
         outside: Mapping[str, int] | None = None,
     ) -> None:
-        """images: object code, of one module or several. outside: addresses of what it uses besides `_outside`."""
+        """images: object code of the modules. outside: addresses of what it uses besides `_outside`."""
         builder = llvm.JITLibraryBuilder()
-        for image in (images,) if isinstance(images, bytes) else images:
+        for image in images:
             builder.add_object_img(image)
         for name, address in (_outside() | dict(outside or {})).items():
             builder.import_symbol(name, address)

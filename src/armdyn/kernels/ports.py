@@ -31,6 +31,11 @@ class Ports:
         """Sizes are frozen, so that a wrong one is an error: "(7),(7),(7)->(7)"."""
         return "->".join(",".join(map(_core, side)) for side in (self.inputs, self.outputs))
 
+    @property
+    def bare(self) -> Ports:
+        """The same without nodes, which would keep a graph in memory."""
+        return Ports(*(tuple(Port(port.name, port.shape) for port in side) for side in (self.inputs, self.outputs)))
+
 
 def _core(port: Port) -> str:
     """The shape of a port as it stands in a NumPy signature."""

@@ -227,11 +227,10 @@ class Procedures:
                 f"no machine code for {self.name}", expected="LLVM", advice="pip install --upgrade llvmlite"
             )
         key = cache.key("procedures", self.name, self._text, jit.machine_description())
-        image = cache.load(key)
-        if image is None:
-            image = jit.compiled(self._text, effort=2, optimise=True)
-            cache.save(key, image)
-        code = jit.Code(image, tuple(self._bodies))
+        names = tuple(self._bodies)
+        code, _ = cache.obtained(
+            key, lambda: [jit.compiled(self._text, effort=2, optimise=True)], lambda images: jit.Code(images, names)
+        )
         for name, (kinds, _) in self._bodies.items():
             types = [_TYPES[_SHORT[letter]] for letter in kinds]
             self._functions[name] = ctypes.CFUNCTYPE(ctypes.c_int64, *types)(code.address(name))

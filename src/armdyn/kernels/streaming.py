@@ -51,7 +51,7 @@ def put_rows() -> str:
     _one_by_one(w, "short", "0", "%count")
     w.do("ret void")
     w.label("many")
-    with w.counting("vector", w.put(f"lshr i64 %count, 3")) as k:
+    with w.counting("vector", w.put("lshr i64 %count, 3")) as k:
         _moved(w, w.times(k, 8 * LINE))
     _moved(w, w.times(w.plus("%count", -LINE), 8))
     w.do("ret void")
