@@ -42,6 +42,7 @@ LONG = 20
 DEEP = 14
 """Joints of one chain beyond which articulated bodies are cheaper without counting."""
 
+ACCELERATION_SLOPES = ("dqdd_dq", "dqdd_dqd", "dqdd_dtau")
 Variant = str | tuple[str, ...]
 """What a graph has been made for: "wrench", the frames that carry wrenches, or the name of a frame."""
 Inputs = tuple[str, ...]
@@ -122,9 +123,13 @@ GraphMaker = Callable[[Source, Inputs, Any], Graph]
 # Quantities of one formula --------------------------------------------------------------------------------------------
 
 
-def on_torques(formula: Any) -> GraphMaker:
-    """A formula of torques: frames and parameters may be chosen freely."""
-    return lambda source, inputs, _: source.traced(source.views.torques, formula, inputs)
+def on_torques(formula: Any, *results: str) -> GraphMaker:
+    """A formula of torques: frames and parameters may be chosen freely. results: their names, if there are several."""
+
+    def named(robot: Robot, *values: Any) -> dict[str, Any]:
+        return dict(zip(results, formula.formula(robot, *values), strict=True))
+
+    return lambda source, inputs, _: source.traced(source.views.torques, named if results else formula, inputs)
 
 
 def on_robot(formula: Any) -> GraphMaker:
@@ -155,17 +160,21 @@ def on_loaded_robot(formula: Any) -> GraphMaker:
 
 
 def _loaded(source: Source, view: Robot, formula: Any, inputs: Inputs, wrench: Variant | None) -> Graph:
-    if wrench is None:
-        return source.traced(view, formula, inputs)
     if not isinstance(wrench, tuple):
-        return source.traced(view, formula, (*inputs, "wrench"))
+        return source.traced(view, formula, (*inputs, *wrench_inputs(wrench)))
     count = len(inputs)
 
     def on_frames(robot: Robot, *values: Any) -> Any:
-        wrenches = dict(zip(wrench, values[count:], strict=True))
-        return formula.formula(robot, *values[:count], wrenches)
+        return formula.formula(robot, *values[:count], dict(zip(wrench, values[count:], strict=True)))
 
-    return source.traced(view, on_frames, (*inputs, *(f"wrench{k + 1}" for k in range(len(wrench)))))
+    return source.traced(view, on_frames, (*inputs, *wrench_inputs(wrench)))
+
+
+def wrench_inputs(wrench: Variant | None) -> Inputs:
+    """Names of the inputs that are wrenches: one at the tool, or one on each of several frames."""
+    if isinstance(wrench, tuple):
+        return tuple(f"wrench{k + 1}" for k in range(len(wrench)))
+    return () if wrench is None else ("wrench",)
 
 
 def positions(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
@@ -225,35 +234,20 @@ def _pair(graph: Graph, dq: Any, dqd: Any) -> Graph:
 def forward_dynamics_derivatives(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
     """(dqdd/dq, dqdd/dqd, dqdd/dtau) = M^-1 (-dtau/dq, -dtau/dqd, 1), at the qdd that the torques produce."""
     require_inertia(source.robot.bound())
-    n = range(source.robot.n)
 
     def formula(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
-        factors = linear.factor(composite_body.mass_matrix.formula(robot, q))
-        rest = [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
-        qdd = linear.solve(factors, rest)
-        slopes = derivatives.inverse_dynamics_derivatives.formula
-        dq, dqd = slopes(robot, q, qd, plus(qdd, steady(robot, qd)))
-        unit = [[-int(i == j) for j in n] for i in n]
-
-        def solved(matrix: Any) -> list[list[Scalar]]:
-            columns = [linear.solve(factors, [-matrix[i][j] for i in n]) for j in n]
-            return [[columns[j][i] for j in n] for i in n]
-
-        inverse = solved(unit)
-        symmetric = [[inverse[max(i, j)][min(i, j)] for j in n] for i in n]
-        return {"dqdd_dq": solved(dq), "dqdd_dqd": solved(dqd), "dqdd_dtau": symmetric}
+        factors, qdd = _solved(robot, q, qd, tau)
+        dq, dqd = derivatives.inverse_dynamics_derivatives.formula(robot, q, qd, plus(qdd, steady(robot, qd)))
+        return dict(zip(ACCELERATION_SLOPES, forward.slopes(factors, dq, dqd), strict=True))
 
     return source.traced(source.views.torques, formula, inputs)
 
 
-def inverse_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
-    """Second derivatives of weighted torques."""
-
-    def formula(robot: Robot, *values: Any) -> dict[str, Any]:
-        names = ("H_q_q", "H_q_qd", "H_qd_qd", "H_q_qdd")
-        return dict(zip(names, second_derivatives.inverse_dynamics_hessian.formula(robot, *values), strict=True))
-
-    return source.traced(source.views.torques, formula, inputs)
+def _solved(robot: Robot, q: Any, qd: Any, tau: Any) -> tuple[linear.Factors, list[Scalar]]:
+    """(factors of the mass matrix, accelerations)."""
+    factors = linear.factor(composite_body.mass_matrix.formula(robot, q))
+    rest = [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
+    return factors, linear.solve(factors, rest)
 
 
 def forward_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
@@ -266,9 +260,8 @@ def forward_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) 
     n = range(source.robot.n)
 
     def formula(robot: Robot, q: Any, qd: Any, tau: Any, weights: Any) -> dict[str, Any]:
-        factors = linear.factor(composite_body.mass_matrix.formula(robot, q))
-        rest = [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
-        qdd, u = linear.solve(factors, rest), linear.solve(factors, list(weights))
+        factors, qdd = _solved(robot, q, qd, tau)
+        u = linear.solve(factors, list(weights))
         dq, dqd = derivatives.inverse_dynamics_derivatives.formula(robot, q, qd, qdd)
         q_q, q_qd, qd_qd, q_qdd = second_derivatives.inverse_dynamics_hessian.formula(robot, q, qd, qdd, u)
         rates = [linear.solve(factors, row) for row in q_qdd]  # G M^-1

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.dynamics import closed_graphs, elastic_graphs, graphs
@@ -29,6 +28,7 @@ from armdyn.dynamics.graphs import (
     on_torques,
     with_wrench,
 )
+from armdyn.errors import ShapeError, unknown_name
 from armdyn.mechanics import (
     articulated_body,
     centroid,
@@ -46,7 +46,6 @@ from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters import regressor
-from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, LOSSY, declare
 from armdyn.robot.features import TREE as RIGID
 from armdyn.typing import Floats
@@ -117,6 +116,27 @@ class Definition:
             return self.declaration
         return dynamics.__dict__.setdefault(self.name, dynamics._function(self))
 
+    def in_order(
+        self, arguments: Sequence[Any], named: Mapping[str, Any], where: str, optional: str | None, options: str = ""
+    ) -> tuple[list[Any], Any]:
+        """The inputs in order, and the optional argument, if there is one. where, options: named in errors."""
+        names = (*self.inputs, optional) if optional else self.inputs
+        wanted = ", ".join(self.inputs) + (f" and optionally {optional}" if optional else "")
+        if len(arguments) > len(names):
+            advice = f"Pass {options} by keyword" if options else ""
+            raise ShapeError(f"{len(arguments)} arguments given", where=where, expected=wanted, advice=advice)
+        values: dict[str, Any] = dict(zip(names, arguments, strict=False))
+        for name, value in named.items():
+            if name not in names:
+                raise unknown_name("argument", name, [*names, *filter(None, options.split(", "))], where=where)
+            if name in values:
+                raise ShapeError(f"argument {name} is given twice", where=where, expected=wanted)
+            values[name] = value
+        missing = [name for name in self.inputs if name not in values]
+        if missing:
+            raise ShapeError(f"missing arguments: {', '.join(missing)}", where=where, expected=wanted)
+        return [values[name] for name in self.inputs], values.get(optional or "")
+
     @cached_property
     def signature(self) -> inspect.Signature:
         """The signature of the bound function, without annotations."""
@@ -172,17 +192,9 @@ def row(
     return defined
 
 
-def _forward_derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
-    """Derivatives of forward dynamics, (..., 3, n, n), from other formulations than the graph's."""
-    inverse = np.linalg.inv(newton_euler.mass_matrix(robot, q))
-    bias = newton_euler.inverse_dynamics(robot, q, qd, np.zeros_like(qd))
-    qdd = (inverse @ (tau - bias)[..., None])[..., 0]
-    dq, dqd = np.moveaxis(np.asarray(derivatives.inverse_dynamics_derivatives(robot, q, qd, qdd)), -3, 0)
-    return np.stack([-inverse @ dq, -inverse @ dqd, inverse], axis=-3)
-
-
-def _positions(robot: Robot, q: Any) -> Any:
-    return q
+BY_RECURSION = elastic_graphs.Accelerations(
+    newton_euler.mass_matrix, newton_euler.inverse_dynamics, derivatives.inverse_dynamics_derivatives
+)
 
 
 class Quantities:
@@ -467,7 +479,7 @@ class Quantities:
     @row(
         "dqdd_dq dqdd_dqd dqdd_dtau",
         graphs.forward_dynamics_derivatives,
-        _forward_derivatives,
+        BY_RECURSION.derivatives,
         closed=closed_graphs.forward_dynamics_derivatives,
         inverts=True,
         takes=TREE,
@@ -495,7 +507,7 @@ class Quantities:
 
     @row(
         "H_q_q H_q_qd H_qd_qd H_q_qdd",
-        graphs.inverse_dynamics_hessian,
+        on_torques(second_derivatives.inverse_dynamics_hessian, "H_q_q", "H_q_qd", "H_qd_qd", "H_q_qdd"),
         second_derivatives.differentiated_newton_euler,
         takes=RIGID,
     )
@@ -661,7 +673,7 @@ class Quantities:
     @row(
         "q_all",
         graphs.positions,
-        _positions,
+        lambda robot, q: q,
         closed=closed_graphs.closed,
         gravity=False,
         takes=STILL,
