@@ -36,6 +36,3 @@ def followed(dynamics: Dynamics, q: Any, choice: str) -> Array:
                 here = np.array(chain.continued(place.tolist(), before.tolist()))
             configurations[k] = before = here
     return found
-
-
-__all__ = ["followed"]

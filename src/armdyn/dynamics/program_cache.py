@@ -18,7 +18,7 @@ from armdyn.dynamics.fingerprint import fingerprint
 from armdyn.dynamics.programs import concatenated, parts_of
 from armdyn.graph import Graph
 from armdyn.kernels import Composite, Kernel, Program, cache, jit, restored, sources
-from armdyn.kernels.kernel_record import KernelRecord, counted
+from armdyn.kernels.ports import KernelRecord, counted
 from armdyn.robot import Robot
 
 FOLDERS = ("algebra", "graph", "robot", "mechanics", "parameters", "kernels", "dynamics")
@@ -78,6 +78,3 @@ class ProgramCache:
         if self._base is None:
             return None
         return cache.key("program", *self._base, jit.machine_description(), function, repr(variant))
-
-
-__all__ = ["ProgramCache"]

@@ -63,6 +63,3 @@ class Composite:
 
     def __call__(self, *arguments: Any, out: Any = None, **options: Any) -> Any:
         return delivered(self.combine(self.parts, *arguments, **options), out)
-
-
-__all__ = ["Composite", "Program"]

@@ -59,6 +59,11 @@ class Writer:
         kind = f"<{lanes} x double>"
         return self.put(f"shufflevector {kind} {a}, {kind} {b}, <{len(pick)} x i32> <{mask}>")
 
+    def fma(self, lanes: int, a: str, b: str, c: str) -> str:
+        """a b + c, in one instruction where the processor has it."""
+        kind = vector(lanes)
+        return self.put(f"call {kind} @llvm.fmuladd.{suffix(lanes)}({kind} {a}, {kind} {b}, {kind} {c})")
+
     def splat(self, value: str, lanes: int) -> str:
         """A double in every lane of a vector."""
         if lanes == 1:

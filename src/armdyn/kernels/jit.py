@@ -18,8 +18,7 @@ import numpy as np
 
 from armdyn.errors import PerformanceWarning
 from armdyn.kernels.call.arrays import EXTERNALS, NEW_FROM_DESCR, RETURN
-from armdyn.kernels.call.builtin import MethodRecord, retire
-from armdyn.kernels.call.ufunc import table
+from armdyn.kernels.call.functions import MethodRecord, retire, table
 from armdyn.kernels.machine import Machine
 
 try:

@@ -7,27 +7,21 @@ import keyword
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from armdyn.errors import ArmdynError
 from armdyn.graph import Graph, Operations, without_arctangents
-from armdyn.graph.structure import leaves
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit
 from armdyn.kernels.call import arrays
 from armdyn.kernels.call.arrays import Extents
 from armdyn.kernels.call.batches import Batches
-from armdyn.kernels.call.builtin import builtin, rebound
+from armdyn.kernels.call.functions import builtin, rebound
 from armdyn.kernels.call.general import general_call
 from armdyn.kernels.call.interpreted import Interpreter
 from armdyn.kernels.call.single import SLOTS
-from armdyn.kernels.kernel_record import KernelRecord
-from armdyn.kernels.ports import Ports, digest, ports_of
-from armdyn.kernels.straight import emit as ir
-from armdyn.kernels.straight.schedule import LATENCY, Plan, plan
-from armdyn.kernels.straight.sums import reassociate_by_latency
+from armdyn.kernels.ports import KernelRecord, Ports, digest, ports_of
 
 LANES = (4, 8)
 ONE, MANY = ("fast", "sequence", "slots", "batch", "single", "extents"), ("loop", "many")
@@ -86,7 +80,7 @@ class Kernel:
         return slow if self.fast is None else rebound(self.fast, slow, name, signature, doc)
 
     def source(self) -> str:
-        """The LLVM IR of this kernel."""
+        """The LLVM IR of this kernel; empty where NumPy executes the graph."""
         return self._source()
 
     def __repr__(self) -> str:
@@ -128,42 +122,6 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     return restored(KernelRecord(key, width, operations, ports.bare), name, lambda: graph, cache=cache)
 
 
-def _texts(graph: Graph, lanes: int, *, batches: bool) -> list[str]:
-    """Modules of the code for one sample, or of that for batches."""
-    return ir.modules(*program(graph), lanes, batches=batches, machine=jit.machine())
-
-
-_programs: WeakKeyDictionary[Graph, tuple[Ports, Plan]] = WeakKeyDictionary()
-
-
-def program(graph: Graph) -> tuple[Ports, Plan]:
-    """Arguments and results, and the order of operations, which the codes for one sample and for batches share."""
-    if graph not in _programs:
-        arranged = reassociate_by_latency(graph)
-        _programs[graph] = ports_of(arranged), plan(arranged.nodes, [*leaves(dict(arranged.outputs))], LATENCY)
-    return _programs[graph]
-
-
-def _images(graph: Graph, lanes: int, *, batches: bool) -> list[bytes]:
-    own, *common = _texts(graph, lanes, batches=batches)
-    return [_compiled(own), *map(_common, common)]
-
-
-@lru_cache(256)
-def _common(text: str) -> bytes:
-    """Object code of a module that other kernels have too."""
-    return _compiled(text)
-
-
-def _compiled(text: str) -> bytes:
-    """Object code of a module, with LLVM's least effort for `@loop`, where more gains nothing."""
-    return jit.compiled(text, effort=0 if "define void @loop(" in text else 1)
-
-
-def _source(graph: Graph, lanes: int) -> str:
-    return "\n".join(text for batches in (False, True) for text in _texts(graph, lanes, batches=batches))
-
-
 def restored(record: KernelRecord, name: str, graph: Callable[[], Graph], *, cache: bool = True) -> Kernel:
     """The kernel of a record, its code from the disk if it is there, compiled otherwise.
 
@@ -172,7 +130,9 @@ def restored(record: KernelRecord, name: str, graph: Callable[[], Graph], *, cac
     start = time.perf_counter()
 
     def images(batches: bool) -> list[bytes]:
-        return _images(without_arctangents(graph()), record.lanes, batches=batches)
+        from armdyn.kernels.straight import emit  # not loaded for code that is on the disk
+
+        return emit.images(without_arctangents(graph()), record.lanes, batches=batches)
 
     def single(images: Sequence[bytes]) -> jit.Code:
         code = jit.Code(images, ONE, slots=SLOTS * len(record.ports.outputs))
@@ -191,10 +151,13 @@ def restored(record: KernelRecord, name: str, graph: Callable[[], Graph], *, cac
         one.kept = code
         return code
 
+    def source() -> str:
+        from armdyn.kernels.straight import emit
+
+        return emit.source(without_arctangents(graph()), record.lanes)
+
     one, found = disk.obtained(record.image, partial(images, False), single, keep=cache)
-    return bound(
-        name, record, one, code_for_batches, lambda: _source(without_arctangents(graph()), record.lanes), start, found
-    )
+    return bound(name, record, one, code_for_batches, source, start, found)
 
 
 def bound(
@@ -231,7 +194,7 @@ def interpreted(graph: Graph, name: str = "kernel") -> Kernel:
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, 1, seconds, False, ports
     call = general_call(_identifier(name), ports, function)
-    return Kernel(*facts, call, Batches(function), None, None, record, lambda: _source(graph, jit.register_lanes()))
+    return Kernel(*facts, call, Batches(function), None, None, record, lambda: "")
 
 
 def _identifier(name: str) -> str:

@@ -22,14 +22,12 @@ from armdyn.kernels import jit
 from armdyn.kernels.call.arrays import Extents
 from armdyn.kernels.call.single import SLOTS
 from armdyn.kernels.kernel import Kernel, bound
-from armdyn.kernels.kernel_record import KernelRecord
 from armdyn.kernels.loop_writer import LANES
 from armdyn.kernels.looped import module
 from armdyn.kernels.looped.memory import scratch_bytes, transfers
 from armdyn.kernels.looped.recursion import FREE, SIZES, Recipe
-from armdyn.kernels.looped.strips import FEW
-from armdyn.kernels.looped.tiles import BOTH, EMPTY, KINDS, LEFT, RIGHT, SOME_LEFT, SOME_RIGHT
-from armdyn.kernels.ports import Ports
+from armdyn.kernels.looped.tiles import BOTH, EMPTY, FEW, KINDS, LEFT, RIGHT, SOME_LEFT, SOME_RIGHT
+from armdyn.kernels.ports import KernelRecord, Ports
 from armdyn.kernels.streaming import STREAMED
 from armdyn.typing import Array
 
@@ -185,6 +183,3 @@ def operations_of(recipe: Recipe, tables: Tables) -> Operations:
     if recipe.strip is not None:
         pair = Operations(multiplications=recipe.strip.size, additions=recipe.strip.size - recipe.strip.width)
     return together([*((loop, links) for loop in loops), (Operations(trigonometric=2), links), (pair, pairs)])
-
-
-__all__ = ["SMALLEST", "Tables", "build_looped", "operations_of", "ports_of"]

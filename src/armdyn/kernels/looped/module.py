@@ -17,19 +17,16 @@ from armdyn.kernels.call.loop import loop as ufunc_loop
 from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
-from armdyn.kernels.looped.batch import dense, products
+from armdyn.kernels.looped.batch import dense, products, transpose_samples
 from armdyn.kernels.looped.memory import Cursor, Layout
 from armdyn.kernels.looped.recursion import ANGLE, FREE, Loop, Part, Place, Recipe, entries
-from armdyn.kernels.looped.strips import strips
-from armdyn.kernels.looped.tiles import pairs
-from armdyn.kernels.looped.transpose import transpose_samples
+from armdyn.kernels.looped.tiles import pairs, strips
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.straight.emit import completed
 from armdyn.kernels.straight.operations import Body, joined
 from armdyn.kernels.straight.schedule import plan
 from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
-from armdyn.kernels.streaming import Order, put_lines, put_rows
+from armdyn.kernels.streaming import Order, put_lines, put_rows, row_copies
 
 NUMBERS = ("n", "batch_bytes", "streamed")
 GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "carries", *NUMBERS)

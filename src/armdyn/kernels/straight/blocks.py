@@ -18,8 +18,7 @@ from armdyn.kernels.ir_writer import Writer, splat, vector
 from armdyn.kernels.loop_writer import LANES, V4, LoopWriter, transposed
 from armdyn.kernels.machine import Machine
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.straight.addresses import BYTE, POINTERS, Area, defined_addresses
-from armdyn.kernels.straight.budget import BudgetedCode, Memory
+from armdyn.kernels.straight.budget import BYTE, POINTERS, Area, BudgetedCode, Memory, defined_addresses
 from armdyn.kernels.straight.events import Angles, Event, Result, angle_stages, events, nodes_before, same_constant
 from armdyn.kernels.straight.operations import joined
 from armdyn.kernels.straight.scatter import places, scattered_results

@@ -10,9 +10,10 @@ pi/2 are not enough, infinity and NaN are set to zero here and left to the calle
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, integers, literal, splat, suffix, vector, whole
+from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, integers, literal, splat, vector, whole
 from armdyn.kernels.loop_writer import Carried, LoopWriter
 
 TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
@@ -95,13 +96,13 @@ def without_turns(w: Writer, x: str, lanes: int, reduction: Reduction, constants
     size = w.put(f"and {ints} {_bits(w, x, lanes)}, {whole(2**63 - 1, lanes)}")
     beyond = w.put(f"icmp sgt {ints} {size}, {whole(int(literal(reduction.limit), 16), lanes)}")
     x = w.put(f"select {flags(lanes)} {beyond}, {kind} {splat(0.0, lanes)}, {kind} {x}")
-    turns = _fma(w, lanes, x, c(TWO_OVER_PI), c(ROUND))
+    turns = w.fma(lanes, x, c(TWO_OVER_PI), c(ROUND))
     k = w.put(f"fsub {kind} {turns}, {c(ROUND)}")
     r = x
     for part in reduction.parts[:-1]:
-        r = _fma(w, lanes, k, c(-part), r)
+        r = w.fma(lanes, k, c(-part), r)
     z = w.put(f"fmul {kind} {r}, {r}")  # the last part, at most 1e-23, is nothing in a square that is added to 1
-    return Reduced(_fma(w, lanes, k, c(-reduction.parts[-1]), r), z, turns, beyond)
+    return Reduced(w.fma(lanes, k, c(-reduction.parts[-1]), r), z, turns, beyond)
 
 
 def of_reduced(w: Writer, angle: Reduced, lanes: int, constants: Constants) -> tuple[str, str]:
@@ -112,8 +113,7 @@ def of_reduced(w: Writer, angle: Reduced, lanes: int, constants: Constants) -> t
     def c(value: float) -> str:
         return constants.load(w, value, lanes)
 
-    def fma(a: str, b: str, d: str) -> str:
-        return _fma(w, lanes, a, b, d)
+    fma = partial(w.fma, lanes)
 
     def polynomial(coefficients: tuple[float, ...]) -> str:
         """Pairs of terms side by side, then a polynomial in z^2: as many operations as Horner's, fewer in a row."""
@@ -141,11 +141,6 @@ def of_reduced(w: Writer, angle: Reduced, lanes: int, constants: Constants) -> t
     s = w.put(f"select {flags(lanes)} {swap}, {kind} {cosine}, {kind} {sine}")
     co = w.put(f"select {flags(lanes)} {swap}, {kind} {sine}, {kind} {cosine}")
     return signed(s, flipped), signed(co, w.put(f"xor {ints} {flipped}, {odd}"))
-
-
-def _fma(w: Writer, lanes: int, a: str, b: str, d: str) -> str:
-    kind = vector(lanes)
-    return w.put(f"call {kind} @llvm.fmuladd.{suffix(lanes)}({kind} {a}, {kind} {b}, {kind} {d})")
 
 
 def _bits(w: Writer, value: str, lanes: int) -> str:

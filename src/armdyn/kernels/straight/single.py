@@ -9,8 +9,7 @@ from armdyn.graph.node import COS, SIN
 from armdyn.graph.structure import ordered
 from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, vector
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.straight.addresses import BYTE, POINTERS, Area, defined_addresses
-from armdyn.kernels.straight.budget import BudgetedCode, Memory
+from armdyn.kernels.straight.budget import BYTE, POINTERS, Area, BudgetedCode, Memory, defined_addresses
 from armdyn.kernels.straight.events import Angles, Result, angle_stages, events
 from armdyn.kernels.straight.operations import Body
 from armdyn.kernels.straight.schedule import LONG, Plan
