@@ -32,6 +32,8 @@ VARIABLE = "ARMDYN_LLVM"
 """Environment variable: "off" for NumPy in place of machine code."""
 LIBRARIES = 64
 """Pieces of code that one engine takes: it keeps 9 kB of each, also of those that are gone, until it goes itself."""
+ARM = ("aarch64", "arm64")
+"""Beginnings of the triples of ARM's 64-bit processors."""
 _lock = threading.Lock()
 _numbers = itertools.count()
 _OUT = sys.intern("out")
@@ -81,7 +83,7 @@ def machine() -> Machine:
     """The processor of this computer, as far as code is written for it."""
     triple, features = llvm.get_process_triple(), llvm.get_host_cpu_features()
     intel = triple.startswith("x86_64")
-    more = triple.startswith(("aarch64", "arm64"))
+    more = triple.startswith(ARM)
     wide = intel and all(features.get(name, False) for name in ("avx512f", "avx512vl"))
     doubles = 8 if wide else 4 if intel and features.get("avx2", False) else 2
     return Machine(32 if wide or more else 16, doubles, fused=has_fma(), broadcasts=wide, short_addresses=intel)
@@ -109,7 +111,8 @@ def _target(effort: int = 1) -> Any:
 
 
 def _new_engine() -> Any:
-    return llvm.create_lljit_compiler(_target(), use_jit_link=False)
+    """LLVM's older linker may place code and data further apart than ARM's instructions reach, and ends the process."""
+    return llvm.create_lljit_compiler(_target(), use_jit_link=llvm.get_process_triple().startswith(ARM))
 
 
 @cache
