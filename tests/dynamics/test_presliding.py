@@ -34,3 +34,15 @@ def test_dahls_law() -> None:
             now += h * (1 - middle * np.sign(h)) / 0.7
         z.append(now)
     np.testing.assert_allclose(presliding(x, 0.7), z, rtol=0, atol=1e-6)  # an error of h^2 a step
+
+
+def test_torques_of_several_parts() -> None:
+    """Each part rubs on its own combination of joints; near z = 0 it is a spring of torque / distance."""
+    rows, torque, distance = np.array([[1.0, 0.0], [0.5, -2.0]]), np.array([2.0, 3.0]), np.array([0.7, 0.1])
+    parts, z = Presliding(rows, torque, distance), np.array([[0.25, -0.5], [0.0, 1.0]])
+    assert len(parts) == 2
+    expected = [2.0 * a * rows[0] + 3.0 * b * rows[1] for a, b in z]
+    np.testing.assert_allclose(parts.torques(z), expected, rtol=1e-15)
+    step = np.array([1e-7, 2e-7])
+    small = parts.torques(parts.moved(np.zeros(2), step))
+    np.testing.assert_allclose(parts.stiffness @ step, small, rtol=1e-5)
