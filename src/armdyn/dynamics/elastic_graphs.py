@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from armdyn.dynamics.graphs import GraphMaker, on_frame, on_places, on_robot, on_torques, with_wrench
+from armdyn.dynamics.graphs import Accelerations, GraphMaker, on_frame, on_places, on_robot, on_torques, with_wrench
 from armdyn.mechanics import doubled, doubled_lagrange
-from armdyn.robot import Robot
 
 
 class Elastic(NamedTuple):
@@ -20,25 +17,6 @@ class Elastic(NamedTuple):
 
     graph: GraphMaker
     reference: Any
-
-
-class Accelerations(NamedTuple):
-    """Forward dynamics and its derivatives, by solving for what another formulation needs: to compare with."""
-
-    mass_matrix: Any
-    inverse_dynamics: Any
-    inverse_dynamics_derivatives: Any
-
-    def forward_dynamics(self, robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
-        bias = self.inverse_dynamics(robot, q, qd, np.zeros_like(qd))
-        return np.linalg.solve(self.mass_matrix(robot, q), (tau - bias)[..., None])[..., 0]
-
-    def derivatives(self, robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
-        """(..., 3, n, n)"""
-        inverse = np.linalg.inv(self.mass_matrix(robot, q))
-        slopes = self.inverse_dynamics_derivatives(robot, q, qd, self.forward_dynamics(robot, q, qd, tau))
-        by_q, by_qd = np.moveaxis(np.asarray(slopes), -3, 0)
-        return np.stack([-inverse @ by_q, -inverse @ by_qd, inverse], axis=-3)
 
 
 BY_ENERGIES = Accelerations(
@@ -66,4 +44,4 @@ QUANTITIES = {
     "closed": Elastic(on_robot(doubled.joint_positions), doubled.joint_positions),
     "potential_energy": Elastic(on_places(doubled.potential_energy), doubled.potential_energy),
 }
-"""What is known of robots with elastic joints, by name."""
+"""The quantities of robots with elastic joints, by name."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from armdyn.algebra import Scalar
 from armdyn.algebra.ops import add, mul, sub, total
@@ -193,11 +195,10 @@ def forward_dynamics(source: Source, inputs: Inputs, wrench: Variant | None) -> 
 def _forward_formulations(source: Source) -> list[Any]:
     require_inertia(source.robot.bound())
     depth = max(len(source.robot.path(link.index)) for link in source.robot.links)
-    both = [composite_body, articulated_body]
-    spins = source.views.torques.spins
-    if any(spin.axis is not None and spin.carrier != WORLD for spin in spins) or depth <= SHORT:
+    carried = any(spin.axis is not None and spin.carrier != WORLD for spin in source.views.torques.spins)
+    if carried or depth <= SHORT:
         return [composite_body]
-    return both if depth <= DEEP else [articulated_body]
+    return [composite_body, articulated_body] if depth <= DEEP else [articulated_body]
 
 
 def coriolis_matrix(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
@@ -278,6 +279,25 @@ def forward_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) 
         }
 
     return source.traced(source.views.torques, formula, inputs)
+
+
+class Accelerations(NamedTuple):
+    """Forward dynamics and its derivatives, by solving for what another formulation needs: to compare with."""
+
+    mass_matrix: Any
+    inverse_dynamics: Any
+    inverse_dynamics_derivatives: Any
+
+    def forward_dynamics(self, robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
+        bias = self.inverse_dynamics(robot, q, qd, np.zeros_like(qd))
+        return np.linalg.solve(self.mass_matrix(robot, q), (tau - bias)[..., None])[..., 0]
+
+    def derivatives(self, robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
+        """(..., 3, n, n)"""
+        inverse = np.linalg.inv(self.mass_matrix(robot, q))
+        slopes = self.inverse_dynamics_derivatives(robot, q, qd, self.forward_dynamics(robot, q, qd, tau))
+        by_q, by_qd = np.moveaxis(np.asarray(slopes), -3, 0)
+        return np.stack([-inverse @ by_q, -inverse @ by_qd, inverse], axis=-3)
 
 
 def some_configuration(robot: Robot) -> list[float]:
