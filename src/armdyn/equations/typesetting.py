@@ -83,7 +83,8 @@ def statement(equations: Equations) -> list[str]:
     angles = (
         [f"angles are multiples of pi where their digits say so, by up to {moved:.1g} rad"] if moved > ROUNDING else []
     )
-    return [motion(equations), model_line(equations.robot), *contact, *angles]
+    reduced = [equations.reduced] if equations.reduced else []
+    return [motion(equations), model_line(equations.robot), *contact, *angles, *reduced]
 
 
 def coordinates(equations: Equations) -> str:
@@ -297,10 +298,14 @@ def _counts(equations: Equations, name: str) -> Section:
 
 def formula(left: str, block: Block, indices: str, node: Node) -> Formula:
     """One entry for a page: LaTeX and MathML."""
+    return Formula(displayed(left, "=", node), mathml_head(block, indices) + mathml(node))
+
+
+def mathml_head(block: Block, indices: str) -> str:
+    """What stands before the expression of an entry, in MathML."""
     symbol = f"<mi>{block.symbol}</mi>" if len(block.symbol) == 1 else "<mi>&#x3C4;</mi>"
     part = f"<mtext>{block.symbol[0]},</mtext>" if block.symbol in ("friction", "external") else ""
-    head = f"<msub>{symbol}<mrow>{part}<mn>{indices}</mn></mrow></msub><mo>=</mo>"
-    return Formula(displayed(left, "=", node), head + mathml(node))
+    return f"<msub>{symbol}<mrow>{part}<mn>{indices}</mn></mrow></msub><mo>=</mo>"
 
 
 # JSON -----------------------------------------------------------------------------------------------------------

@@ -122,3 +122,5 @@ MEASURES: dict[str, SweepMeasure] = {
 }
 """By the names that `sweep` accepts."""
 DEFAULT = ("peak_torque", "holding_torque", "reach")
+OVER_POSITIONS = ("holding_torque", "inertia")
+"""Measures that are the largest over the configurations of the bench, which are samples."""

@@ -27,7 +27,7 @@ from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.sweeps.chunks import Store
-from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench
+from armdyn.sweeps.measures import DEFAULT, MEASURES, OVER_POSITIONS, Bench
 from armdyn.sweeps.variants import SweepJob, checked_names
 from armdyn.sweeps.workers import computed_chunks
 from armdyn.tables import Column, Section
@@ -120,6 +120,9 @@ class Sweep(Result):
         notes = [f"{failed} variants could not be evaluated."] if failed else []
         notes += [f"{self.taken} finished chunks were read from their folder."] if self.taken else []
         note = "with NAME: rank correlation, +1 if the measure always grows with the parameter, -1 if it always falls."
+        if any(label.startswith(OVER_POSITIONS) for label in self.labels):
+            named = " and ".join(name for name in OVER_POSITIONS if any(x.startswith(name) for x in self.labels))
+            notes.append(f"{named}: the largest at the sampled configurations; others may have more.")
         title = f"{self.robot}: {len(self.points)} variants"
         return View(title, sections=(Section("Results", columns, tuple(rows), note),), notes=notes)
 
