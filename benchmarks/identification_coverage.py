@@ -44,7 +44,7 @@ from armdyn.identification.fit.calibration import Calibration
 from armdyn.identification.payload.payload import LABELS, payload
 from armdyn.parameters import standard_parameters
 from armdyn.robot.parts import Friction
-from support.logs import excitation
+from support.logs import excitation, point_to_point
 
 ROBOTS = ("puma560", "panda", "palletiser")
 LAWS = {
@@ -100,24 +100,6 @@ def drawn(t: np.ndarray, q: np.ndarray, tau: np.ndarray, rng: np.random.Generato
     return Log(np.linspace(t[index[0]], t[index[-1]], len(index)), once[0][index], once[1][index])
 
 
-def point_to_point(robot: armdyn.Robot, t: np.ndarray, seed: int) -> tuple[np.ndarray, ...]:
-    """One or two joints at a time move by a quintic polynomial; the others rest."""
-    rng, n = np.random.default_rng(seed), robot.n
-    q, qd, qdd = (np.zeros((len(t), n)) for _ in range(3))
-    place, begin = np.zeros(n), 0.0
-    while begin < t[-1]:
-        duration, goal = rng.uniform(0.8, 1.6), place.copy()
-        joints = rng.choice(n, 1 + int(rng.random() < 0.4), replace=False)
-        goal[joints] = rng.uniform(-1.2, 1.2, len(joints))
-        inside = (t >= begin) & (t < begin + duration)
-        s, step = ((t[inside] - begin) / duration)[:, None], goal - place
-        q[inside] = place + step * (10 * s**3 - 15 * s**4 + 6 * s**5)
-        qd[inside] = step * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration
-        qdd[inside] = step * (60 * s - 180 * s**2 + 120 * s**3) / duration**2
-        begin, place = begin + duration, goal
-    return q, qd, qdd
-
-
 def case_row(name: str, case: str, draws: int) -> str:
     """A row of the table for one of `MORE`."""
     robot = rubbing(name, {})
@@ -130,7 +112,7 @@ def case_row(name: str, case: str, draws: int) -> str:
         calibration = Calibration(gravity=True)
     if case == "rests":
         t = np.arange(0, 4 * DURATION, 1 / RATE)
-        motion = point_to_point(robot, t, 107)
+        motion = point_to_point(robot.n, t, 107)
     tau = torques_along(placed, *motion)
     if case == "lag":
         tau = lfilter([1 - np.exp(-1 / RATE / LAG)], [1, -np.exp(-1 / RATE / LAG)], tau - tau[0], axis=0) + tau[0]
