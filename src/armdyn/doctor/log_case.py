@@ -51,7 +51,8 @@ class LogSettings:
     rows: samples at which torques are compared. independent: s, time after which errors count as independent.
     bodies: weight of the divergence of bodies, nats: a scale of 0.8 to 1.25 is no surprise.
     own: standard deviation of rotor, friction and offset torques as a part of the joint's torque.
-    finest: noise of a joint, at least, as a part of its torque: no model is better.
+    finest: noise of a joint, at least, as a part of its torque: sensors resolve no finer. A hundredth hid zeros
+        off by 0.1 rad, which bodies that are turned explain to half a percent.
     fewest: rows of a joint below which it is not judged. cap: nats by which friction of the wrong sign counts at most.
     named, per_sample: nats that a reading must gain, at least and per independent sample.
     clear, poor: largest part of a torque that is not explained, up to which columns, signs and units are not doubted,
@@ -62,7 +63,7 @@ class LogSettings:
     independent: float = 0.25
     bodies: float = 5.0
     own: float = 0.5
-    finest: float = 0.01
+    finest: float = 0.003
     fewest: int = 40
     cap: float = 15.0
     named: float = 8.0
