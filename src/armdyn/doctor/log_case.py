@@ -122,7 +122,8 @@ class TorqueFit(NamedTuple):
     """The parameters of largest posterior probability.
 
     x: (p,) parameters; errors: (n,) residual over the torque, rms, NaN where nothing is known
-    evidence: nats, of which friction that would drive its joint takes `signs`; sigma: (n,) noise
+    evidence: nats, of which friction that would drive its joint takes `signs`, and parameters that the model does not
+        expect take `cost`; sigma: (n,) noise
     """
 
     x: Array
@@ -130,6 +131,7 @@ class TorqueFit(NamedTuple):
     evidence: float
     sigma: Array
     signs: float
+    cost: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +305,7 @@ class LogCase:
         signs = float(np.maximum(log_ndtr(x[friction] / deviation), -s.cap).sum())
         cost = barrier.value(x) - barrier.value(start) + float(prior @ x**2) / 2
         errors = np.where(known, np.sqrt(left) / np.sqrt(np.maximum(square, 1e-300)), np.nan)
-        return TorqueFit(x, errors, -noise - cost - spread / 2 + signs, sigma, signs)
+        return TorqueFit(x, errors, -noise - cost - spread / 2 + signs, sigma, signs, cost)
 
     @property
     def misfit(self) -> float:
@@ -314,8 +316,11 @@ class LogCase:
 
     @property
     def settled(self) -> bool:
-        """Whether the torques are explained to within the finest noise, by friction that brakes: nothing is to ask."""
-        return self.worst < 1.5 * SETTINGS.finest and self.fit.signs > -SETTINGS.named
+        """Whether the torques are explained to within the finest noise, by parameters near those of the model and by
+        friction that brakes: nothing is to ask.
+        """
+        fit, s = self.fit, SETTINGS
+        return self.worst < 2 * s.finest and fit.cost < s.named and fit.signs > -s.named
 
     @property
     def worst(self) -> float:
