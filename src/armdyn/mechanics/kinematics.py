@@ -136,6 +136,20 @@ def jacobian(robot: Robot, q: Scalars, frame: str = "tool") -> tuple[tuple[Scala
     return rows_of(linear, angular)
 
 
+@quantity
+def body_jacobian(robot: Robot, q: Scalars, body: str) -> tuple[tuple[Scalar, ...], ...]:
+    """Jacobian of a body: velocity of its centre of mass, and its angular velocity. Siciliano (7.14)-(7.19)
+
+    Args:    q: (..., n). body: name of the body, whose inertia at its joint gives the centre of mass, rotors apart.
+    Returns: J: (..., 6, n), linear rows first, world axes.
+    """
+    poses, where = link_poses(robot, q), robot.frame(body)
+    joint = next(each for each in robot.tree if each.body.name == body)
+    T = frame_pose(poses, where)
+    linear, angular = point_jacobian(robot, poses, where.link, T.apply(joint.body.inertia.about_com().com))
+    return rows_of(linear, angular)
+
+
 def rows_of(linear: Sequence[Vec3], angular: Sequence[Vec3]) -> tuple[tuple[Scalar, ...], ...]:
     """The six rows of a Jacobian given by its columns."""
     columns = [(*v, *w) for v, w in zip(linear, angular, strict=True)]

@@ -24,6 +24,7 @@ from armdyn.mechanics import (
 )
 from armdyn.mechanics.matrices import product, times
 from armdyn.parameters import parameter_names, regressor, standard_parameters
+from armdyn.robot import Robot
 from armdyn.robot.parts import Friction
 from armdyn.robot.random import random_robot
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance, identity, matches
@@ -268,11 +269,45 @@ def cartesian_model() -> tuple[list[list[Any]], list[Any], list[Any]]:
     return B, [carried * p.g, 0], [B[0][0] * w1 + carried * p.g, B[1][1] * w2]
 
 
+def printed_cartesian_jacobians() -> dict[str, list[list[Any]]]:
+    """J_P above J_O of the links' centres of mass and of the motors, 7.3.1; the links do not turn."""
+    up, along, still = [0, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0], [0] * 6
+    spin_1, spin_2 = [0, 0, 0, 0, 0, p.kr1], [0, 0, 0, p.kr2, 0, 0]
+    columns = {"l1": (up, still), "l2": (up, along), "m1": (spin_1, still), "m2": (up, spin_2)}
+    return {name: [list(row) for row in zip(*pair, strict=True)] for name, pair in columns.items()}
+
+
+def printed_planar_jacobians() -> dict[str, list[list[Any]]]:
+    """J_P above J_O of the links' centres of mass and of the motors, 7.3.2."""
+
+    def turning(x: Any, y: Any, rate: Any) -> list[Any]:
+        return [-y, x, 0, 0, 0, rate]
+
+    elbow, end = (p.a1 * c1, p.a1 * s1), (p.l2 * c12, p.l2 * s12)
+    both = tuple(a + b for a, b in zip(elbow, end, strict=True))
+    columns = {
+        "l1": (turning(p.l1 * c1, p.l1 * s1, 1), [0] * 6),
+        "l2": (turning(*both, 1), turning(*end, 1)),
+        "m1": ([0] * 5 + [p.kr1], [0] * 6),
+        "m2": (turning(*elbow, 1), [0] * 5 + [p.kr2]),
+    }
+    return {name: [list(row) for row in zip(*pair, strict=True)] for name, pair in columns.items()}
+
+
+def _jacobians(robot: Robot, printed: dict[str, list[list[Any]]]) -> list[Check]:
+    """Jacobians of the links' centres of mass and of the motors against the printed ones."""
+    found = {f"l{i}": kinematics.body_jacobian(robot, q, each.body.name) for i, each in enumerate(robot.joints, 1)}
+    found |= {f"m{i}": rotors.rotor_jacobian(robot, q, each.name) for i, each in enumerate(robot.joints, 1)}
+    return [identity(f"J_P and J_O of {name}", identical(found[name], J)) for name, J in printed.items()]
+
+
 @chapter.item(
     "sec. 7.3.1",
     "Two-link Cartesian arm",
     vouches=(
         kinematics.jacobian,
+        kinematics.body_jacobian,
+        rotors.rotor_jacobian,
         lagrange.mass_matrix,
         gim_christoffel.mass_matrix,
         lagrange.gravity,
@@ -287,6 +322,7 @@ def section_7_3_1() -> Outcome:
     checks = (
         identity("J_P of link 1", identical(J[0], [[0, 0], [0, 0], [1, 0]])),
         identity("J_P of link 2", identical(J[1], [[0, 1], [0, 0], [1, 0]])),
+        *_jacobians(CARTESIAN, printed_cartesian_jacobians()),
         identity(f"B {BY}", all(identical(m.mass_matrix(CARTESIAN, q), B) for m in FOUR)),
         identity("C qd = 0", all(identical(m.coriolis(CARTESIAN, q, qd), [0, 0]) for m in FOUR)),
         identity("g", all(identical(m.gravity(CARTESIAN, q), g) for m in FOUR)),
@@ -300,6 +336,9 @@ def section_7_3_1() -> Outcome:
     "Two-link planar arm, (7.82)-(7.84)",
     vouches=(
         kinematics.jacobian,
+        kinematics.body_jacobian,
+        rotors.rotor_jacobian,
+        rotors.augmented_links,
         lagrange.mass_matrix,
         gim_christoffel.christoffel_symbols,
         gim_christoffel.coriolis_matrix,
@@ -323,6 +362,7 @@ def section_7_3_2() -> Outcome:
     ]
     checks = (
         identity("J_P and J_O of link 2", identical(J, [*tip, [0, 0], [0, 0], [1, 1]])),
+        *_jacobians(PLANAR, printed_planar_jacobians()),
         identity(f"B {BY}", all(identical(m.mass_matrix(PLANAR, q), B) for m in FOUR)),
         identity("Christoffel symbols", identical(gim_christoffel.christoffel_symbols(PLANAR, q), printed_symbols())),
         identity("C by three formulations", all(identical(m.coriolis_matrix(PLANAR, q, qd), C) for m in THREE)),

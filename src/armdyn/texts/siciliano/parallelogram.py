@@ -11,7 +11,7 @@ import numpy as np
 from armdyn import catalog
 from armdyn.formats import load, toml
 from armdyn.graph import PI, derivative, evaluate, identical, symbol, symbols, to_float
-from armdyn.mechanics import closed_chain, newton_euler
+from armdyn.mechanics import closed_chain, kinematics, newton_euler
 from armdyn.mechanics.matrices import product
 from armdyn.robot import Robot
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance, identity
@@ -147,7 +147,7 @@ def decoupled_slip() -> Check:
 
 def _numbers(robot: Robot, at: Any) -> tuple[Check, ...]:
     """B_a, g_a and the torques of the velocities that follow from B_a, printed, against the library's functions."""
-    rates = np.array([1.0, 2.0])
+    rates, growth = np.array([1.0, 2.0]), np.array([0.7, -1.3])
     values = {**robot.parameters, str(t1): at[0], str(t2): at[3]}
     B, g = evaluate((printed_active(RIGHT_B22), printed_active_gravity()), values)
     slopes = evaluate([derivative(printed_active(RIGHT_B22)[0][1], (t,)) for t in (t2, t1)], values)
@@ -156,9 +156,42 @@ def _numbers(robot: Robot, at: Any) -> tuple[Check, ...]:
         below("B_a in numbers", distance(closed_chain.mass_matrix(robot, at), B), 1e-12),
         below("g_a in numbers", distance(closed_chain.gravity(robot, at), g), 1e-12),
         below(
+            "equations of motion in numbers",
+            distance(
+                closed_chain.inverse_dynamics(robot, at, rates, growth),
+                np.asarray(B, float) @ growth + torques + np.asarray(g, float),
+            ),
+            1e-12,
+        ),
+        below(
             "C_a qd_a from the derivatives of B_a", distance(closed_chain.coriolis(robot, at, rates), torques), 1e-12
         ),
     )
+
+
+def printed_jacobians() -> dict[str, tuple[str, list[list[Any]]]]:
+    """J_P above J_O of the centres of mass of the virtual arm and of link 1'', by the names of the bodies."""
+    zero, one = 0 * t1, 0 * t1 + 1
+    angles = [q[0], q[0] + q[1], q[0] + q[1] + q[2]]
+
+    def bar(length: Any, angle: Any) -> tuple[Any, Any]:
+        return -length * angle.sin(), length * angle.cos()
+
+    def jacobian(bars: list[tuple[Any, Any]], first: int) -> list[list[Any]]:
+        columns = []
+        for j in range(4):
+            turns = first <= j < first + len(bars)
+            v = [sum((each[axis] for each in bars[j - first :]), zero) if turns else zero for axis in (0, 1)]
+            columns.append([*v, zero, zero, zero, one if turns else zero])
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    first, second = bar(p.a1p, angles[0]), bar(p.a1s, angles[1])
+    return {
+        "l_1'": ("link1p", jacobian([bar(p.l1p, angles[0])], 0)),
+        "l_2'": ("link2p", jacobian([first, bar(p.l2p, angles[1])], 0)),
+        "l_3'": ("link3p", jacobian([first, second, bar(p.l3p, angles[2])], 0)),
+        "l_1''": ("link1s", jacobian([bar(p.l1s, q[3])], 3)),
+    }
 
 
 @chapter.item(
@@ -166,6 +199,9 @@ def _numbers(robot: Robot, at: Any) -> tuple[Check, ...]:
     "Parallelogram arm",
     vouches=(
         closed_chain.reduced_torques,
+        closed_chain.inverse_dynamics,
+        closed_chain.constraint_jacobian,
+        kinematics.body_jacobian,
         closed_chain.coriolis,
         closed_chain.mass_matrix,
         closed_chain.gravity,
@@ -188,6 +224,10 @@ def section_7_3_3() -> Outcome:
         identity("G keeps the loop closed", identical(product(J, G), [[0, 0]] * 5)),
         identity(
             "B' of the virtual arm, with b_3'3' corrected", identical([row[:3] for row in tree[:3]], printed_tree())
+        ),
+        *(
+            identity(f"J_P and J_O of {name}", identical(kinematics.body_jacobian(ARM.opened, q, body), J))
+            for name, (body, J) in printed_jacobians().items()
         ),
         identity("b_1''1''", identical(tree[3], [0, 0, 0, p.Il1s + p.ml1s * p.l1s**2])),
         identity("g_1' to g_1''", identical(newton_euler.gravity(ARM.opened, q), printed_tree_gravity())),
