@@ -140,7 +140,11 @@ def _law_by_hand() -> Check:
     return computed_torque_by_hand(compiled_dynamics(rubbing), OtherModel(rubbing, viscous=VISCOUS))
 
 
-@chapter.item("(41)-(43)", "Computed torque, numeric and symbolic", vouches=(ComputedTorque, Formulated))
+@chapter.item(
+    "(41)-(43)",
+    "Computed torque, numeric and symbolic",
+    vouches=(ComputedTorque, Formulated.mass_matrix, Formulated.coriolis, Formulated.gravity),
+)
 def numeric_and_symbolic() -> Outcome:
     formulated: Any = Formulated(scara(), "bertrand_bruneau")
     laws = {
