@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Screw, Vec3, cross, ops
+from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Screw, Vec3, cross, derivative, ops
 from armdyn.errors import unknown_name
 from armdyn.mechanics.moving_axes import steady
 from armdyn.mechanics.quantity import quantity
@@ -178,6 +178,16 @@ def jacobian_dot_qd(robot: Robot, q: Scalars, qd: Scalars, frame: str = "tool") 
     where = robot.frame(frame)
     _, _, a, wd = frame_motion(Motion(robot, q, qd, steady(robot, qd)), _world_rotation(robot, q, where), where)
     return (*a, *wd)
+
+
+@quantity
+def jacobian_dot(robot: Robot, q: Scalars, qd: Scalars, frame: str = "tool") -> list[list[Scalar]]:
+    """Rate of the geometric Jacobian along a motion, dJ/dt: (..., 6, n). Siciliano (7.16)-(7.19), differentiated
+
+    Args: q, qd: (..., n). frame: whose origin and rotation. The acceleration of the frame is J qdd + Jdot qd.
+    """
+    rate: list[list[Scalar]] = derivative(lambda x: jacobian.formula(robot, x, frame), q, qd)
+    return rate
 
 
 @quantity

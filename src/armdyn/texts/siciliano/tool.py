@@ -145,7 +145,11 @@ def _law_by_hand() -> float:
     return distance(law(0.0, q, qd, desired), printed)
 
 
-@chapter.item("sec. 7.8", "Operational space, (7.127)-(7.141)", vouches=(operational_space, OperationalSpace))
+@chapter.item(
+    "sec. 7.8",
+    "Operational space, (7.127)-(7.141)",
+    vouches=(operational_space, OperationalSpace, kinematics.jacobian_dot),
+)
 def operational() -> Outcome:
     robots = [load(name) for name in ("planar2r", "planar3r", "rx90")]
     plain, redundant, spatial = map(compiled, robots)
@@ -170,6 +174,11 @@ def operational() -> Outcome:
     euler = operational_space(spatial, a, ad, angles="zyz").acceleration(spatial.inverse_dynamics(a, ad, aa))
     checks = (
         below("(7.134)-(7.136), non-redundant arm", max(errors), 1e-10),
+        below(
+            "(7.128): Jdot qd, against the tip's acceleration by hand",
+            distance(np.asarray(kinematics.jacobian_dot(robots[0], q, qd))[:2] @ qd, xdd - J @ qdd),
+            1e-11,
+        ),
         below("(7.133), (7.141) as a control law at a random state", _law_by_hand(), 1e-9),
         below("(7.133) with h_e: tau = J^T gamma", distance(J.T @ here.force(xdd, wrench), tau), 1e-10),
         below(
