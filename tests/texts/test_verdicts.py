@@ -62,6 +62,7 @@ EXPECTED = {
         "fig. 7.3": DATA,
         "Example 7.1": "same",
         "(7.36)-(7.61)": "corrected",
+        "sec. 7.5.1": DATA,
         "table 7.5": COUNTED,
         "Example 7.4": "corrected",
         "sec. 7.5.3": COUNTED,
@@ -142,6 +143,7 @@ CLAIMS = {
 ALSO_DRAWN = {
     ("elbaji", "table 2"),
     ("milicevic", "table 3"),
+    ("khalil", "sec. 7.5.1"),
     ("khalil", "sec. 9.3.2"),
     ("truc", "table 1"),
     ("siciliano", "sec. 7.7"),

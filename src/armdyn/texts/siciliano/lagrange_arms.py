@@ -250,7 +250,9 @@ def linearity() -> Outcome:
         counts.add(Y.shape[1])
         pi = standard_parameters(robot, include).array()
         energies = [float(f) for f in (lagrange.kinetic_energy(robot, at, rate), lagrange.potential_energy(robot, at))]
-        momenta = lagrange.momenta(robot, at, rate)
+        momenta = np.asarray(
+            lagrange.momenta(lambda x, v, robot=robot: lagrange.kinetic_energy.formula(robot, x, v), at, rate)
+        )
         every: Any = standard_parameters(robot).array()
         stored.append(distance(np.asarray(energy_regressor(robot, at, rate)) @ every, energies))
         stored.append(distance(np.asarray(momentum_regressor(robot, at, rate)) @ every, momenta))
