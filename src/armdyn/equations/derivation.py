@@ -315,9 +315,15 @@ class Equations(Result):
     def entry(self, name: str) -> Any:
         """One entry as a SymPy expression: M12, C31, g2, friction1, tau1 (M2,13 if there are more than nine joints).
 
+        Intermediate results too: c112, h112, Gamma12, kinetic, potential; of T2, J2, p_C2 and omega2, which are
+        matrices and vectors of a body, a dictionary by indices, zeros left out. See `armdyn.equations.entries`.
+
         Only this entry is expanded, which is quick where the whole matrix is not.
         """
-        return to_sympy(typesetting.one_entry(self, name).entries[0][1])
+        block = typesetting.one_entry(self, name)
+        if block.symbol.endswith("_"):
+            return {indices: to_sympy(x) for indices, x in block.entries}
+        return to_sympy(block.entries[0][1])
 
     def latex(self, *, columns: int = 1) -> str:
         """LaTeX to be pasted: align environments with one number per equation, lines that fit the column.
