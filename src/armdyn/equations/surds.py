@@ -69,7 +69,7 @@ class Surd:
         return self + (-b)
 
     def __rsub__(self, other: Any) -> Surd:
-        return -self + other
+        return Surd.__add__(-self, other)
 
     def __mul__(self, other: Any) -> Surd:
         b = self._other(other)
@@ -98,7 +98,7 @@ class Surd:
         return self * b.inverse()
 
     def __rtruediv__(self, other: Any) -> Surd:
-        return self.inverse() * other
+        return Surd.__mul__(self.inverse(), other)
 
     def __pow__(self, exponent: int) -> Surd:
         return reduce(Surd.__mul__, [self] * exponent)
