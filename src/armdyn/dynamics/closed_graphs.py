@@ -18,7 +18,7 @@ from armdyn.dynamics.graphs import GraphMaker, Inputs, Near, Source, Variant
 from armdyn.dynamics.model_choice import traced
 from armdyn.errors import NotApplicable
 from armdyn.graph import Graph
-from armdyn.mechanics import composite_body, derivatives, kinematics, linear, newton_euler
+from armdyn.mechanics import centroid, composite_body, derivatives, energies, kinematics, linear, newton_euler
 from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_coriolis, reduced_torques
 from armdyn.mechanics.dependent_joints import DependentJoints, dependent_joints
@@ -27,7 +27,8 @@ from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.loop_forces import transmitted
 from armdyn.mechanics.matrices import Rows, identity, plus, product, times, transpose
 from armdyn.mechanics.moving_axes import at, in_chart, positions_of, steady
-from armdyn.mechanics.quantity import nested
+from armdyn.mechanics.quantity import nested, quantity
+from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters.regressor import projected
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
@@ -281,3 +282,28 @@ def forward_dynamics_derivatives(robot: Robot, motion: ClosedMotion, _: Any) -> 
 
 def _negative(A: Rows) -> Rows:
     return [[sub(0, x) for x in row] for row in A]
+
+
+QUANTITIES: dict[str, GraphMaker] = {
+    "inverse_dynamics": inverse_dynamics,
+    "forward_dynamics": forward_dynamics,
+    "mass_matrix": mass_matrix,
+    "coriolis_matrix": coriolis_matrix,
+    "coriolis": coriolis,
+    "gravity": torques(newton_euler.gravity, "q"),
+    "springs": torques(quantity(spring_torques), "q"),
+    "friction": friction,
+    "pose": pose,
+    "jacobian": jacobian,
+    "jacobian_dot_qd": jacobian_dot_qd,
+    "regressor": regressor,
+    "inverse_dynamics_derivatives": inverse_dynamics_derivatives,
+    "forward_dynamics_derivatives": forward_dynamics_derivatives,
+    "joint_reactions": joint_reactions,
+    "kinetic_energy": scalar(energies.kinetic_energy, "q", "qd"),
+    "potential_energy": scalar(energies.potential_energy, "q", places=True),
+    "center_of_mass": scalar(centroid.center_of_mass, "q", places=True),
+    "centroidal_momentum": scalar(centroid.centroidal_momentum, "q", "qd", places=True),
+    "closed": closed,
+}
+"""The quantities of robots with closed loops or mimic joints, by name."""

@@ -79,4 +79,4 @@ QUANTITIES = {
     "closed": Elastic(on_robot(doubled.joint_positions), doubled.joint_positions),
     "potential_energy": Elastic(on_places(doubled.potential_energy), doubled.potential_energy),
 }
-"""What is known of robots with elastic joints, by name."""
+"""The quantities of robots with elastic joints, by name."""

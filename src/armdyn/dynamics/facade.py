@@ -122,11 +122,9 @@ class Dynamics(Shown, Quantities):
             return self._graphs[key]
 
     def _maker(self, definition: Definition) -> GraphMaker:
-        if not self.robot.constrained and not self.coordinates.doubled:
-            return definition.graph
-        made = definition.closed if self.robot.constrained else definition.elastic and definition.elastic.graph
-        assert made is not None, f"{definition.name}: the gate lets only rows with a graph for this robot through"
-        return made
+        if self.robot.constrained:
+            return definition.closed
+        return definition.elastic.graph if self.coordinates.doubled else definition.graph
 
     def view(self, name: str, *, parameters: bool = False) -> Robot:
         """The robot, in numbers, in whose frames and with whose parameters the graph of a function is written."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.dynamics import closed_graphs, elastic_graphs, graphs
+from armdyn.dynamics import graphs
 from armdyn.dynamics.graphs import (
     GraphMaker,
     Inputs,
@@ -52,6 +52,7 @@ from armdyn.robot.features import TREE as RIGID
 from armdyn.typing import Floats
 
 if TYPE_CHECKING:
+    from armdyn.dynamics.elastic_graphs import Elastic
     from armdyn.dynamics.facade import Dynamics
 
 Formulation = Callable[..., Any]
@@ -80,8 +81,6 @@ class Definition:
     name, inputs, optional: from the declaration; optional is "wrench", "frame" or None.
     results: names of the results.
     graph: makes the graph.
-    closed: makes the graph for a robot with closed loops or mimic joints; None: refused for such robots.
-    elastic: graph and reference for a robot with elastic joints; None: refused for such robots.
     references: formulations to compare with; the second where the first does not apply to a robot.
     gravity: whether gravity has a part in it.
     inverts: whether it needs the inverse of the mass matrix.
@@ -95,17 +94,14 @@ class Definition:
         graph: GraphMaker,
         references: tuple[Formulation, ...],
         *,
-        closed: GraphMaker | None,
         gravity: bool,
         inverts: bool,
         takes: tuple[str, ...],
     ) -> None:
         self.declaration, self.results, self.graph, self.references = declaration, results, graph, references
-        self.closed, self.gravity, self.inverts = closed, gravity, inverts
+        self.gravity, self.inverts = gravity, inverts
         self.name = declaration.__name__
-        self.elastic = elastic_graphs.QUANTITIES.get(self.name)
-        springy = ("elastic",) if self.elastic else ()
-        self.takes = declare(f"dynamics.{self.name}", (*takes, *springy))
+        self.takes = declare(f"dynamics.{self.name}", takes)
         self.__doc__ = declaration.__doc__
         names = [name for name, each in self.signature.parameters.items() if each.kind is not each.KEYWORD_ONLY]
         self.inputs: Inputs = tuple(name for name in names if name not in OPTIONAL)
@@ -116,6 +112,20 @@ class Definition:
         if dynamics is None:
             return self.declaration
         return dynamics.__dict__.setdefault(self.name, dynamics._function(self))
+
+    @property
+    def closed(self) -> GraphMaker:
+        """Makes the graph for a robot with closed loops or mimic joints, if the quantity takes them."""
+        from armdyn.dynamics import closed_graphs  # not loaded for open chains
+
+        return closed_graphs.QUANTITIES[self.name]
+
+    @property
+    def elastic(self) -> Elastic:
+        """Graph and reference for a robot with elastic joints, if the quantity takes them."""
+        from armdyn.dynamics import elastic_graphs  # not loaded for rigid robots
+
+        return elastic_graphs.QUANTITIES[self.name]
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -154,19 +164,22 @@ def row(
     results: str,
     graph: GraphMaker,
     *references: Formulation,
-    closed: GraphMaker | None = None,
+    closed: bool = True,
+    elastic: bool = True,
     gravity: bool = True,
     inverts: bool = False,
     takes: tuple[str, ...] = (),
 ) -> Callable[[Declaration], Declaration]:
-    """Make a declaration a row of the table; results: their names, separated by blanks. Others: see Definition."""
+    """Make a declaration a row of the table; results: their names, separated by blanks.
+
+    closed, elastic: whether `closed_graphs` and `elastic_graphs` have it for robots with loops and with elastic joints.
+    Others: see Definition.
+    """
 
     def defined(declaration: Declaration) -> Declaration:
         names = tuple(results.split())
-        taken = takes if closed is None else (*CLOSED, *takes)
-        made = Definition(
-            declaration, names, graph, references, closed=closed, gravity=gravity, inverts=inverts, takes=taken
-        )
+        taken = (*(CLOSED if closed else ()), *takes, *(("elastic",) if elastic else ()))
+        made = Definition(declaration, names, graph, references, gravity=gravity, inverts=inverts, takes=taken)
         return cast(Declaration, made)
 
     return defined
@@ -200,7 +213,6 @@ class Quantities:
         with_wrench(newton_euler.inverse_dynamics),
         newton_euler_base.inverse_dynamics,
         newton_euler.inverse_dynamics,
-        closed=closed_graphs.inverse_dynamics,
         takes=(*LOSSY, *FREE),
     )
     def inverse_dynamics(
@@ -231,7 +243,6 @@ class Quantities:
         graphs.forward_dynamics,
         articulated_body.forward_dynamics,
         composite_body.forward_dynamics,
-        closed=closed_graphs.forward_dynamics,
         inverts=True,
         takes=(*LOSSY, *FREE),
     )
@@ -263,7 +274,6 @@ class Quantities:
         "M",
         on_torques(composite_body.mass_matrix),
         newton_euler.mass_matrix,
-        closed=closed_graphs.mass_matrix,
         gravity=False,
         takes=STILL,
     )
@@ -280,7 +290,6 @@ class Quantities:
         "C",
         graphs.coriolis_matrix,
         gim_christoffel.coriolis_matrix,
-        closed=closed_graphs.coriolis_matrix,
         gravity=False,
         takes=STILL,
     )
@@ -299,7 +308,6 @@ class Quantities:
         on_torques(newton_euler.coriolis),
         newton_euler_base.coriolis,
         newton_euler.coriolis,
-        closed=closed_graphs.coriolis,
         gravity=False,
         takes=STILL,
     )
@@ -318,7 +326,6 @@ class Quantities:
         on_torques(newton_euler.gravity),
         newton_euler_base.gravity,
         newton_euler.gravity,
-        closed=closed_graphs.torques(newton_euler.gravity, "q"),
         takes=STILL,
     )
     def gravity(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
@@ -334,7 +341,6 @@ class Quantities:
         "tau",
         on_robot(spring_torques),
         quantity(spring_torques),
-        closed=closed_graphs.torques(quantity(spring_torques), "q"),
         takes=STILL,
     )
     def springs(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
@@ -351,7 +357,6 @@ class Quantities:
         "tau",
         on_robot(friction_torques),
         quantity(friction_torques),
-        closed=closed_graphs.friction,
         gravity=False,
         takes=(*TREE, "presliding"),
     )
@@ -369,7 +374,6 @@ class Quantities:
         "T",
         on_frame(kinematics.pose),
         kinematics.pose,
-        closed=closed_graphs.pose,
         gravity=False,
         takes=STILL,
     )
@@ -387,7 +391,6 @@ class Quantities:
         "J",
         on_frame(kinematics.jacobian),
         kinematics.jacobian,
-        closed=closed_graphs.jacobian,
         gravity=False,
         takes=STILL,
     )
@@ -405,7 +408,6 @@ class Quantities:
         "a",
         on_frame(kinematics.jacobian_dot_qd),
         kinematics.jacobian_dot_qd,
-        closed=closed_graphs.jacobian_dot_qd,
         gravity=False,
         takes=STILL,
     )
@@ -422,7 +424,7 @@ class Quantities:
         Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
         """
 
-    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor, takes=TREE)
+    @row("Y", on_robot(regressor), regressor, takes=TREE, elastic=False)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:
@@ -441,7 +443,6 @@ class Quantities:
         "dtau_dq dtau_dqd",
         graphs.inverse_dynamics_derivatives,
         derivatives.inverse_dynamics_derivatives,
-        closed=closed_graphs.inverse_dynamics_derivatives,
         takes=TREE,
     )
     def inverse_dynamics_derivatives(
@@ -468,7 +469,6 @@ class Quantities:
         "dqdd_dq dqdd_dqd dqdd_dtau",
         graphs.forward_dynamics_derivatives,
         _forward_derivatives,
-        closed=closed_graphs.forward_dynamics_derivatives,
         inverts=True,
         takes=TREE,
     )
@@ -498,6 +498,8 @@ class Quantities:
         graphs.inverse_dynamics_hessian,
         second_derivatives.differentiated_newton_euler,
         takes=RIGID,
+        closed=False,
+        elastic=False,
     )
     def inverse_dynamics_hessian(
         self,
@@ -529,6 +531,8 @@ class Quantities:
         second_derivatives.differentiated_composite_body,
         inverts=True,
         takes=RIGID,
+        closed=False,
+        elastic=False,
     )
     def forward_dynamics_hessian(
         self,
@@ -554,13 +558,7 @@ class Quantities:
         Returns H_q_tau: (..., n, n) the same by q_i and tau_j
         """
 
-    @row(
-        "F",
-        on_loaded_robot(joint_reactions),
-        joint_reactions,
-        closed=closed_graphs.joint_reactions,
-        takes=STILL,
-    )
+    @row("F", on_loaded_robot(joint_reactions), joint_reactions, takes=STILL, elastic=False)
     def joint_reactions(
         self,
         q: ArrayLike,
@@ -591,7 +589,6 @@ class Quantities:
         "T",
         on_torques(energies.kinetic_energy),
         energies.kinetic_energy,
-        closed=closed_graphs.scalar(energies.kinetic_energy, "q", "qd"),
         gravity=False,
         takes=STILL,
     )
@@ -609,7 +606,6 @@ class Quantities:
         "U",
         on_places(energies.potential_energy),
         energies.potential_energy,
-        closed=closed_graphs.scalar(energies.potential_energy, "q", places=True),
         takes=STILL,
     )
     def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
@@ -621,14 +617,7 @@ class Quantities:
         Returns U: (...) J
         """
 
-    @row(
-        "p",
-        on_places(centroid.center_of_mass),
-        centroid.center_of_mass,
-        closed=closed_graphs.scalar(centroid.center_of_mass, "q", places=True),
-        gravity=False,
-        takes=STILL,
-    )
+    @row("p", on_places(centroid.center_of_mass), centroid.center_of_mass, gravity=False, takes=STILL, elastic=False)
     def center_of_mass(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Centre of mass of the robot in the world.
 
@@ -642,9 +631,9 @@ class Quantities:
         "h",
         on_places(centroid.centroidal_momentum),
         centroid.centroidal_momentum,
-        closed=closed_graphs.scalar(centroid.centroidal_momentum, "q", "qd", places=True),
         gravity=False,
         takes=STILL,
+        elastic=False,
     )
     def centroidal_momentum(
         self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None
@@ -662,7 +651,6 @@ class Quantities:
         "q_all",
         graphs.positions,
         _positions,
-        closed=closed_graphs.closed,
         gravity=False,
         takes=STILL,
     )
