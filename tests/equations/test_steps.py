@@ -70,6 +70,14 @@ def test_long_torques_with_angles_that_have_no_rational_sine() -> None:
     assert all(check.holds and "numbers at three points" in check.against for check in checks)
 
 
+def test_axes_whose_length_is_rounded() -> None:
+    """No identity holds exactly then: the checks compare numbers, and say so."""
+    model = armdyn.random_robot(710, 3, convention="free")
+    assert agrees(model, "kronecker", "truc", 710)
+    checks = armdyn.derive(model, "kronecker").steps("truc").checks
+    assert any("numbers at three points" in check.against for check in checks)
+
+
 def test_a_wrong_line_does_not_pass_the_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule with an error in it is noticed by the proof against another formulation."""
     from armdyn.equations.sheets import arm

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from armdyn.algebra import Vec3, ops
 from armdyn.equations import projection
 from armdyn.equations.sheets.arm import Arm, Rows, product, total, transposed, weighted
-from armdyn.equations.sheets.sheet import Check, Sheet
+from armdyn.equations.sheets.sheet import ROUNDING, Check, Sheet
 from armdyn.errors import ArmdynError
 from armdyn.graph import Node, RationalAngle, constant, derivative, evaluate
 from armdyn.graph.structure import ordered
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 MOST_TERMS = 1000
 """Torques with more terms are left as M qdd + C qd + g: written out they would fill pages."""
-
-
-ROUNDING = 1e-9
-"""Relative difference of sums of thousands of rounded terms."""
 
 
 def as_nodes(M: Any) -> Any:
