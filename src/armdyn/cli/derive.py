@@ -52,7 +52,10 @@ class Split(StrEnum):
 
 @verb(
     out=Writes("Write to a file: .txt, .tex, .md, .py, .json (steps also .html, .ipynb), or any with --format."),
-    panels={"Output": ("format", "entry", "split", "paper"), "Step by step": ("steps", "start", "quiz")},
+    panels={
+        "Output": ("format", "entry", "split", "paper"),
+        "Step by step": ("steps", "start", "quiz", "inverse_kinematics"),
+    },
 )
 def derive(
     robot: Robot,
@@ -110,6 +113,12 @@ def derive(
     external: Annotated[
         bool, typer.Option("--external", help="Include the torques of a wrench that the robot exerts at the tool.")
     ] = False,
+    inverse_kinematics: Annotated[
+        bool,
+        typer.Option(
+            "--inverse-kinematics", help="Instead: the closed form of the inverse kinematics, angle by angle."
+        ),
+    ] = False,
 ) -> Result:
     """Derive the equations of motion in explicit form: M, C, g and, where the robot has them, springs and friction.
 
@@ -117,11 +126,14 @@ def derive(
     long equations are counted; with one, everything is printed.
     """
     from armdyn import derive, design_conditions
+    from armdyn.equations import inverse_equations
 
     if require is not None:
         if steps or external or entry or split or format is not None:
             raise OptionError("--require stands alone, with --symbols at most")
         return design_conditions(robot, require, symbols=symbols.value, progress=progress)
+    if inverse_kinematics:
+        return inverse_equations(robot, format=None if format is None else format.value, start=start, quiz=quiz)
     equations = derive(robot, by, symbols=symbols.value, wrench=external, progress=progress)
     if steps:
         return equations.steps(format=None if format is None else format.value, start=start, quiz=quiz)

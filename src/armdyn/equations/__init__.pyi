@@ -10,4 +10,6 @@ from armdyn.equations.design import DesignConditions as DesignConditions
 from armdyn.equations.derivation import Equations as Equations
 from armdyn.equations.judging.judge import judge as judge
 from armdyn.equations.judging.judge import Judgement as Judgement
+from armdyn.equations.sheets.inverse import inverse_equations as inverse_equations
+from armdyn.equations.sheets.inverse import InverseSteps as InverseSteps
 from armdyn.equations.sheets.steps import Steps as Steps

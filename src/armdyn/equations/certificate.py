@@ -24,9 +24,11 @@ from armdyn.equations.closed_certificate import ClosedPoint
 from armdyn.equations.degree import Degree, degree_of
 from armdyn.equations.derivation import must_move
 from armdyn.equations.elastic_certificate import SoftPoint, SpringAngle
+from armdyn.equations.inverse_certificate import certify_inverse, reason_against
 from armdyn.equations.projection import must_not_be_soft_and_closed
 from armdyn.errors import ArmdynError, NotApplicable, required_count
 from armdyn.graph import RationalAngle
+from armdyn.kinematics.closed_form import closed_form
 from armdyn.mechanics import doubled
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.notebook_view import View
@@ -132,6 +134,7 @@ class Certificate(Result):
         }
 
 
+INVERSE = "inverse kinematics"
 HEADS = {
     "same torques, tip wrench included": "tau",
     "same mass matrix": "M",
@@ -144,6 +147,8 @@ HEADS = {
     "power: qd . tau = dE/dt": "power",
     "forward dynamics inverts inverse dynamics": "qdd",
     "torques linear in the inertial parameters": "lin",
+    "every branch takes the pose": "pose",
+    "the configuration is among the branches": "all",
 }
 """Statement -> head of its column. Any other statement gets a number."""
 
@@ -215,7 +220,18 @@ def certify(
             left_out.append(f"{statement} ({formulation}): {error.what}")
     checks.append(Check("M positive definite, with the robot's own inertias", "composite_body", _definite(tree, draws)))
     degree = max(_degree(tree, formulations), _soft_degree(rubless))
-    return Certificate(robot.name, tuple(checks), tuple(left_out), points, seed, degree, (degree / 2.0**BITS) ** points)
+    chance = (degree / 2.0**BITS) ** points
+    placed = rigid if "elastic" in robot.features else robot  # where a tool is, only links decide
+    form = closed_form(placed) or closed_form(placed, rotation=False)
+    against = "" if form is None else reason_against(form)
+    if against:
+        left_out.append(f"inverse kinematics: {against}")
+    elif form is not None:
+        inverse = certify_inverse(placed, form, points, draws)
+        checks.append(Check("every branch takes the pose", INVERSE, inverse.takes))
+        checks.append(Check("the configuration is among the branches", INVERSE, inverse.finds))
+        chance += inverse.error_probability
+    return Certificate(robot.name, tuple(checks), tuple(left_out), points, seed, degree, chance)
 
 
 # The points -----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -89,6 +90,8 @@ class Equations(Result):
     """Whether tau includes the wrench at the tool."""
     angle_shift: float = 0.0
     """The most by which an angle of the file, rad, was off the multiple of pi that its digits stand for."""
+    reduced: str = ""
+    """Of a reduced model: how far its torques are off."""
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -399,6 +402,7 @@ def derive(
     begin = time.perf_counter()
     projection.must_be_derivable(robot)
     tree = symbolic_robot(robot if symbols == "base" else robot.opened, symbols).opened
+    _must_have_names_of_their_own(tree, wrench)
     model = _with_friction(robot.symbolic if robot.constrained else tree, robot, tree.parameters)
     method = _derivable(formulation)
     q, qd, qdd = (symbols_of(model, name) for name in ("q", "qd", "qdd"))
@@ -455,6 +459,20 @@ def must_move(robot: Robot) -> None:
             expected="at least one revolute or prismatic joint",
             advice="Check the joint types, or what was locked.",
         )
+
+
+def _must_have_names_of_their_own(robot: Robot, wrench: bool) -> None:
+    """Printed equations have one meaning: no parameter is called like a coordinate or an abbreviation."""
+    states = {str(node.value): "a coordinate" for name in ("q", "qd", "qdd") for node in symbols_of(robot, name)}
+    states |= {str(node.value): "an entry of the wrench" for node in wrench_symbols()} if wrench else {}
+    for name in robot.parameters:
+        meaning = states.get(name) or ("a sine or cosine" if re.fullmatch(r"[cs]_?\d+", name) else "")
+        if meaning:
+            raise RobotError(
+                f"the parameter {name!r} is called like {meaning} of the equations",
+                where=f"robot {robot.name!r}, armdyn.derive",
+                advice="Rename it in the robot's file.",
+            )
 
 
 def symbolic_robot(robot: Robot, symbols: str) -> Robot:

@@ -76,7 +76,8 @@ def statement(equations: Equations) -> list[str]:
     angles = (
         [f"angles are multiples of pi where their digits say so, by up to {moved:.1g} rad"] if moved > ROUNDING else []
     )
-    return [motion(equations), model_line(equations.robot), *contact, *angles]
+    reduced = [equations.reduced] if equations.reduced else []
+    return [motion(equations), model_line(equations.robot), *contact, *angles, *reduced]
 
 
 def coordinates(equations: Equations) -> str:
@@ -291,12 +292,16 @@ def _counts(equations: Equations, name: str) -> Section:
 
 def formula(left: str, block: Block, indices: str, node: Node) -> Formula:
     """One entry for a page: LaTeX and MathML."""
+    return Formula(displayed(left, "=", node), mathml_head(block, indices) + mathml(node))
+
+
+def mathml_head(block: Block, indices: str) -> str:
+    """What stands before the expression of an entry, in MathML."""
     letter, number = _letter(block.symbol)
     name = "&#x3C4;" if letter in TORQUE else {"Gamma": "&#x393;", "omega": "&#x3C9;"}.get(letter, letter)
     part = f"<mtext>{block.symbol[0]},</mtext>" if letter in ("friction", "external") else ""
     places = ",".join(filter(None, (number, indices)))
-    head = f"<msub><mi>{name}</mi><mrow>{part}<mn>{places}</mn></mrow></msub><mo>=</mo>"
-    return Formula(displayed(left, "=", node), head + mathml(node))
+    return f"<msub><mi>{name}</mi><mrow>{part}<mn>{places}</mn></mrow></msub><mo>=</mo>"
 
 
 # JSON -----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from heapq import heapify, heappop, heapreplace
 from itertools import chain
 from operator import attrgetter
@@ -66,6 +66,7 @@ _FIELD = {
     SQRT: "square_roots",
     NEG: "negations",
 }
+_NAMES = tuple(field.name for field in fields(Operations) if field.name != "offline")
 _KIND, _ARGS = attrgetter("op", "online"), attrgetter("args")
 
 
@@ -81,12 +82,11 @@ def count_operations(outputs: Any, order: Sequence[Node] | None = None) -> Opera
     order = ordered(nodes) if order is None else order
     counts = Counter(map(_KIND, order))
     counts.subtract(map(_KIND, _free_negations(nodes, order)))
-    online: Counter[str] = Counter()
-    offline: Counter[str] = Counter()
+    found: dict[bool, dict[str, Any]] = {at_run_time: dict.fromkeys(_NAMES, 0) for at_run_time in (True, False)}
     for (op, at_run_time), count in counts.items():
         if op in OPERATIONS:
-            (online if at_run_time else offline)[_FIELD.get(op, "others")] += count
-    return _tally(online, _tally(offline, None))
+            found[at_run_time][_FIELD.get(op, "others")] += count
+    return Operations(**found[True], offline=Operations(**found[False]))
 
 
 def span(outputs: Any) -> int:
@@ -125,17 +125,9 @@ def _added(depths: list[int]) -> int:
     return waiting[0]
 
 
-def _tally(counts: Counter[str], offline: Operations | None) -> Operations:
-    return Operations(
-        counts["multiplications"],
-        counts["additions"],
-        counts["divisions"],
-        counts["trigonometric"],
-        counts["square_roots"],
-        counts["negations"],
-        counts["others"],
-        offline,
-    )
+def together(parts: Sequence[tuple[Operations, int]]) -> Operations:
+    """Operations at run time of several programs, each of which is executed so many times."""
+    return Operations(*(sum(times * getattr(count, name) for count, times in parts) for name in _NAMES))
 
 
 def _free_negations(outputs: Any, order: Sequence[Node]) -> list[Node]:
