@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,7 +50,11 @@ def test_the_slope_of_the_potential_energy_is_gravity(seed: int) -> None:
 def test_energies_change_by_the_power_of_the_torques(seed: int) -> None:
     """With rotors and springs: d/dt (Y_T + Y_U) pi = qd . Y pi, along a motion, for every parameter by itself."""
     robot, q, qd, qdd = arm(seed)
-    parts = {"rotor": Rotor(inertia=1e-3, ratio=50.0), "spring": Spring(30.0, 0.2), "friction": Friction(0.0, 0.0)}
+    parts: dict[str, Any] = {
+        "rotor": Rotor(inertia=1e-3, ratio=50.0),
+        "spring": Spring(30.0, 0.2),
+        "friction": Friction(0.0, 0.0),
+    }
     tree = tuple(replace(j, **parts) if j.kind != "fixed" else j for j in robot.tree)
     robot = replace(robot, tree=tree, expressions=None, parameters={})
     step = 1e-4

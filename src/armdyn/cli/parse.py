@@ -70,7 +70,8 @@ def _changes(incomplete: str) -> list[str]:
 
 def split_robot(text: str) -> tuple[str, dict[str, Any]]:
     """`"panda,tip=hand,lock=j7=0.3"` as "panda" and {"tip": "hand", "lock": {"j7": 0.3}, ...}: arguments of
-    `armdyn.load`, "without", those of `Robot.without`, and "payload", kg. A file whose own name has a comma is taken as it is.
+    `armdyn.load`, "without", those of `Robot.without`, and "payload", kg. A file whose own name has a comma is taken as
+    it is.
     """
     options: dict[str, Any] = {"lock": {}, "args": {}, "without": [], "payload": 0.0}
     name, *changes = [text] if os.path.exists(text) else text.split(",")

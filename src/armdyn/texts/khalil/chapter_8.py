@@ -208,7 +208,8 @@ def swaying(t: Any, order: int = 0) -> Array:
     """A moving target of two joints, and its derivatives."""
     t = np.asarray(t, dtype=float)[..., None]
     w, phase = np.array([0.7, 1.3]), np.array([0.2, 1.1])
-    return np.array([1.0, -0.4]) * (order == 0) + 0.3 * w**order * np.sin(w * t + phase + order * np.pi / 2)
+    moved: Array = np.array([1.0, -0.4]) * (order == 0) + 0.3 * w**order * np.sin(w * t + phase + order * np.pi / 2)
+    return moved
 
 
 @chapter.item(

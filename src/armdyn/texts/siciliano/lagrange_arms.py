@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -250,9 +251,7 @@ def linearity() -> Outcome:
         counts.add(Y.shape[1])
         pi = standard_parameters(robot, include).array()
         energies = [float(f) for f in (lagrange.kinetic_energy(robot, at, rate), lagrange.potential_energy(robot, at))]
-        momenta = np.asarray(
-            lagrange.momenta(lambda x, v, robot=robot: lagrange.kinetic_energy.formula(robot, x, v), at, rate)
-        )
+        momenta = np.asarray(lagrange.momenta(partial(lagrange.kinetic_energy.formula, robot), at, rate))
         every: Any = standard_parameters(robot).array()
         stored.append(distance(np.asarray(energy_regressor(robot, at, rate)) @ every, energies))
         stored.append(distance(np.asarray(momentum_regressor(robot, at, rate)) @ every, momenta))
@@ -300,7 +299,7 @@ def printed_planar_jacobians() -> dict[str, list[list[Any]]]:
     both = tuple(a + b for a, b in zip(elbow, end, strict=True))
     columns = {
         "l1": (turning(p.l1 * c1, p.l1 * s1, 1), [0] * 6),
-        "l2": (turning(*both, 1), turning(*end, 1)),
+        "l2": (turning(both[0], both[1], 1), turning(*end, 1)),
         "m1": ([0] * 5 + [p.kr1], [0] * 6),
         "m2": (turning(*elbow, 1), [0] * 5 + [p.kr2]),
     }
