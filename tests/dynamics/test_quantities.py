@@ -65,7 +65,7 @@ def test_help_tells_signature_shapes_units_and_what_is_included(
 
 @pytest.mark.parametrize("batch", [(), (4,)])
 def test_shapes_are_as_described(dyn: armdyn.Dynamics, definition: Definition, batch: tuple[int, ...]) -> None:
-    sizes = {"n": dyn.n, "all": dyn.robot.opened.n, "p": len(dyn.parameters)}
+    sizes = {"n": dyn.n, "all": dyn.robot.opened.n, "p": len(dyn.parameters), "e": 11 * dyn.n}
     results = getattr(dyn, definition.name)(
         *np.random.default_rng(0).uniform(-1, 1, (len(definition.inputs), *batch, 3))
     )

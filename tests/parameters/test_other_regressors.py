@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.mechanics import kinematics
+from armdyn.mechanics import derivatives, kinematics
 from armdyn.parameters import (
     energy_regressor,
     link_end_parameters,
@@ -84,4 +84,4 @@ def test_rate_of_the_jacobian_and_wrenches(seed: int) -> None:
     assert dyn.jacobian_dot(q, qd) == pytest.approx(rate, abs=1e-7)
     turned = [engine.jacobian(robot, q + s * step * u).T @ wrench for u in np.eye(robot.n) for s in (1, -1)]
     slopes = np.array([(a - b) / (2 * step) for a, b in zip(turned[::2], turned[1::2], strict=True)]).T
-    assert dyn.wrench_derivatives(q, wrench) == pytest.approx(slopes, abs=1e-6)
+    assert derivatives.wrench_derivatives(robot, q, wrench) == pytest.approx(slopes, abs=1e-6)
