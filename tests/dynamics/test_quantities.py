@@ -95,7 +95,13 @@ def test_a_new_quantity_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SUPPORT, "dynamics.gravity_power", frozenset())  # the declaration goes with the test
 
     class More:
-        @row("P", graphs.on_torques(formula), lambda robot, q, qd: newton_euler.gravity(robot, q) * qd)
+        @row(
+            "P",
+            graphs.on_torques(formula),
+            lambda robot, q, qd: newton_euler.gravity(robot, q) * qd,
+            closed=False,
+            elastic=False,
+        )
         def gravity_power(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:  # type: ignore[empty-body]
             """Power of each actuator against gravity.
 
