@@ -20,7 +20,7 @@ from armdyn.dynamics.looped.choice import worth_looping
 from armdyn.dynamics.looped.robots import can_be_looped
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import COMPOSED, LOADED, concatenated, finite, program
-from armdyn.dynamics.quantities import HESSIANS, QUANTITIES, Definition, Quantities
+from armdyn.dynamics.quantities import QUANTITIES, RARE, Definition, Quantities
 from armdyn.errors import ArmdynError, FeatureError, NotApplicable, PhysicsError, RobotError, ShapeError, unknown_name
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Composite, Kernel, Program
@@ -263,7 +263,7 @@ class Dynamics(Shown, Quantities):
         for name in (*taken, *extra):
             made = self._programs.get(name)
             label = name if name in extra else f"{name}({', '.join(QUANTITIES[name].inputs)})"
-            if made is None and name not in known and (self.n > LONG or name in HESSIANS):
+            if made is None and name not in known and (self.n > LONG or name in RARE):
                 lines.append(f"{label:<46}  at first use")
                 continue
             count = self.operations(name) if made is None else made.operations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from heapq import heapify, heappop, heapreplace
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -91,18 +92,37 @@ def count_operations(outputs: Any, order: Sequence[Node] | None = None) -> Opera
 def span(outputs: Any) -> int:
     """Operations of the longest chain of which each needs the result of the one before: the time on many processors.
 
-    Sign changes and operations on parameters only do not count, as in `Operations.total`.
+    The terms of a sum are added in the order that makes the chain shortest, as a tree. Sign changes and operations on
+    parameters only do not count, as in `Operations.total`.
 
     >>> from armdyn.graph import symbols
     >>> x, y = symbols("x y")
     >>> span((x * x + y * y, x.sin() * y))
     2
     """
+    nodes = ordered(nodes_of(outputs))
+    uses = Counter(arg for node in nodes for arg in node.args)
     depth: dict[Node, int] = {}
-    for node in ordered(nodes_of(outputs)):
-        before = max((depth[arg] for arg in node.args), default=0)
-        depth[node] = before + (1 if node.args and node.online and node.op != NEG else 0)
+    terms: dict[Node, list[int]] = {}
+    for node in nodes:
+        if node.op in (ADD, SUB) and node.online:
+            inner = [terms[arg] if uses[arg] == 1 and arg in terms else [depth[arg]] for arg in node.args]
+            terms[node] = [each for part in inner for each in part]
+            depth[node] = _added(terms[node])
+        else:
+            before = max((depth[arg] for arg in node.args), default=0)
+            depth[node] = before + (1 if node.args and node.online and node.op != NEG else 0)
     return max(depth.values(), default=0)
+
+
+def _added(depths: list[int]) -> int:
+    """When a sum is known whose terms are known at given times: the two earliest are added first."""
+    waiting = list(depths)
+    heapify(waiting)
+    while len(waiting) > 1:
+        heappop(waiting)
+        heapreplace(waiting, waiting[0] + 1)
+    return waiting[0]
 
 
 def together(parts: Sequence[tuple[Operations, int]]) -> Operations:
