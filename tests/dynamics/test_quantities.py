@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pydoc
+from math import prod
 from typing import Any, assert_type
 
 import numpy as np
@@ -71,7 +72,8 @@ def test_shapes_are_as_described(dyn: armdyn.Dynamics, definition: Definition, b
     )
     for name, result in zip(definition.results, results if isinstance(results, tuple) else [results], strict=True):
         core = definition.entries[name].shape.strip("()").split(", ")[1:]
-        assert np.shape(result) == (*batch, *(sizes.get(size) or int(size) for size in core)), name
+        factors = ([sizes.get(each) or int(each) for each in size.split()] for size in core)  # "11 n" is a product
+        assert np.shape(result) == (*batch, *map(prod, factors)), name
     assert list(dyn.graph(definition.name).outputs) == list(definition.results)
 
 
