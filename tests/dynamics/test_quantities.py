@@ -67,13 +67,17 @@ def test_help_tells_signature_shapes_units_and_what_is_included(
 @pytest.mark.parametrize("batch", [(), (4,)])
 def test_shapes_are_as_described(dyn: armdyn.Dynamics, definition: Definition, batch: tuple[int, ...]) -> None:
     sizes = {"n": dyn.n, "all": dyn.robot.opened.n, "p": len(dyn.parameters)}
-    results = getattr(dyn, definition.name)(
-        *np.random.default_rng(0).uniform(-1, 1, (len(definition.inputs), *batch, 3))
-    )
-    for name, result in zip(definition.results, results if isinstance(results, tuple) else [results], strict=True):
+
+    def described(name: str) -> tuple[int, ...]:
         core = definition.entries[name].shape.strip("()").split(", ")[1:]
-        factors = ([sizes.get(each) or int(each) for each in size.split()] for size in core)  # "11 n" is a product
-        assert np.shape(result) == (*batch, *map(prod, factors)), name
+        return tuple(
+            prod(sizes.get(each) or int(each) for each in size.split()) for size in core
+        )  # "11 n" is a product
+
+    rng = np.random.default_rng(0)
+    results = getattr(dyn, definition.name)(*(rng.uniform(-1, 1, (*batch, *described(x))) for x in definition.inputs))
+    for name, result in zip(definition.results, results if isinstance(results, tuple) else [results], strict=True):
+        assert np.shape(result) == (*batch, *described(name)), name
     assert list(dyn.graph(definition.name).outputs) == list(definition.results)
 
 
