@@ -506,7 +506,8 @@ DELIVERIES = {
         ("arm.toml", "--pose", "0.4,0.2,0.4"), "solutions.csv", judge_solve,
         Break("armdyn.text_table.write", scaled("q2"))),
     "study": Delivery(("arm.toml",), "study/motion.csv", judge_study,
-        Break("armdyn.text_table.write", scaled("tau1"))),
+        Break("armdyn.report.chapters.subject.write_text",
+              lambda write, path, text: write(path, re.sub("^(t,.*)tau1,tau2", r"\1tau2,tau1", text)))),
     "reproduce": Delivery(
         ("milicevic",), "page.html", judge_reproduce,
         Break("armdyn.texts.running.write_text", replaced(">same</span></h3>", ">corrected</span></h3>"))),
