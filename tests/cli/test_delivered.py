@@ -249,6 +249,22 @@ def judge_analyse(claims: Claims, text: str, file: Path) -> None:
     assert claims["bounds"]["gravity"][0] >= np.linalg.norm(ENGINE.gravity(random), axis=1).max()
 
 
+def judge_solve(claims: Claims, text: str, file: Path) -> None:
+    """Every solution puts the tool there; the distance to the limits, and how many are within them."""
+    table = table_of(file)
+    (q,) = columns(table, "q")
+    for row, condition in zip(q, table["condition"], strict=True):
+        np.testing.assert_allclose(ENGINE.tool_position(row), [0.4, 0.2, 0.4], atol=1e-12)
+        pin.computeJointJacobians(ENGINE.model, ENGINE.data, row)
+        pin.updateFramePlacements(ENGINE.model, ENGINE.data)
+        J = pin.getFrameJacobian(ENGINE.model, ENGINE.data, ENGINE.tool, pin.LOCAL_WORLD_ALIGNED)[:3]
+        assert condition == pytest.approx(np.linalg.cond(J), rel=1e-9)
+    room = np.minimum(q - truth.LOWER, truth.UPPER - q).min(axis=1)
+    np.testing.assert_allclose(table["room"], room, atol=1e-12)
+    np.testing.assert_allclose(claims["q"], q, atol=1e-15)
+    assert f"{len(q)} found, {(room >= 0).sum()} of them within the limits" in text
+
+
 def judge_study(claims: Claims, text: str, file: Path) -> None:
     """Torques of the motion, robot and code of the folder, and facts of the report that follow from them."""
     q, qd, qdd, tau = columns(table_of(file), "q", "qd", "qdd", "tau")
@@ -452,6 +468,7 @@ class Delivery(NamedTuple):
     judge: Callable[[Claims, str, Path], None]
     broken: Break
     option: str = "out"
+    """The option that names the file; none: it is an argument."""
 
 
 DELIVERIES = {
@@ -483,10 +500,14 @@ DELIVERIES = {
         ("arm.toml", "--period", "5", "--seconds", "1"), "exciting.csv", judge_excite,
         Break("armdyn.text_table.write", scaled("qd1"))),
     "analyse": Delivery(
-        ("arm.toml", "--map", "gravity", "--over", "shoulder,elbow"), "map.csv", judge_analyse,
+        ("arm.toml", "--map", "gravity:shoulder,elbow"), "map.csv", judge_analyse,
         Break("armdyn.text_table.write", scaled("gravity_elbow"))),
+    "solve": Delivery(
+        ("arm.toml", "--pose", "0.4,0.2,0.4"), "solutions.csv", judge_solve,
+        Break("armdyn.text_table.write", scaled("q2"))),
     "study": Delivery(("arm.toml",), "study/motion.csv", judge_study,
-        Break("armdyn.text_table.write", scaled("tau1"))),
+        Break("armdyn.report.chapters.subject.write_text",
+              lambda write, path, text: write(path, re.sub("^(t,.*)tau1,tau2", r"\1tau2,tau1", text)))),
     "reproduce": Delivery(
         ("milicevic",), "page.html", judge_reproduce,
         Break("armdyn.texts.running.write_text", replaced(">same</span></h3>", ">corrected</span></h3>"))),
@@ -512,7 +533,7 @@ DELIVERIES = {
         "report"),
     "template": Delivery(
         (), "table.csv", judge_template,
-        Break("armdyn.formats.template._heading", lambda heading, *each: heading(*each).replace("[mm]", "[m]"))),
+        Break("armdyn.formats.template._heading", lambda heading, *each: heading(*each).replace("[mm]", "[m]")), ""),
 }  # fmt: skip
 ELSEWHERE = {"bench": "speed", "identify": "identification/test_delivery.py", "share": "webpage/test_shared_page.py"}
 """Figures of `bench` are times, which no file can be asked for; two others are judged in more detail elsewhere."""
@@ -579,7 +600,8 @@ def commanded(verb: str, folder: Path) -> Made:
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
         patch.setattr(armdyn.cli.verb, "finish", recorded)
-        main([verb, *arguments, f"--{delivery.option}", str(target), "--json", "--force"])
+        option = [f"--{delivery.option}", str(target), "--force"] if delivery.option else [str(target)]
+        main([verb, *arguments, *option, "--json"])
     (result,) = results
     return Made(result, json.loads(out.getvalue()), str(result), file)
 
@@ -612,6 +634,8 @@ def test_a_broken_writer_is_noticed(verb: str, walk: Callable[[str], Made], tmp_
         with pytest.raises((AssertionError, ArmdynError)):
             if verb == "study":
                 armdyn.study(armdyn.load(folder / "arm.toml"), target)
+            elif verb == "template":
+                armdyn.template(target)
             elif delivery.option == "report":
                 made.result.report(target)  # type: ignore[attr-defined]
             else:
@@ -634,6 +658,7 @@ def test_a_wrong_claim_is_noticed(walk: Callable[[str], Made]) -> None:
         "payload": ("payload", "cy", "value"),
         "stiffness": ("joints", "swing", "stiffness"),
         "share": ("bytes",),
+        "solve": ("q", 0, 1),
         "prune": ("bound", 1),
     }
     for verb, (*path, last) in places.items():
@@ -650,7 +675,7 @@ def test_a_wrong_claim_is_noticed(walk: Callable[[str], Made]) -> None:
 def test_every_verb_that_writes_is_walked() -> None:
     commands = typing.cast(Any, typer.main.get_command(application())).commands
     writing = {name for name, each in commands.items() if {"out", "report"} & {p.name for p in each.params}}
-    assert writing == set(DELIVERIES) | {"bench"}
+    assert writing | {"template"} == set(DELIVERIES) | {"bench"}
     assert all((Path(__file__).parents[1] / place).exists() for place in ELSEWHERE.values())
 
 
