@@ -487,6 +487,21 @@ def gravity_of_the_log(case: LogCase) -> Iterator[Reading]:
         yield _reading("direction of gravity", ["model"], "", 6, 2, gravity=trial.columns.gravity)
 
 
+def likely_gravity(robot: Robot, samples: Samples) -> Array:
+    """(3,) gravity in which the torques of a log were measured, m/s^2: the model's, or the direction that they prefer.
+
+    Least squares alone cannot tell it from the opposite, in which masses are negative.
+    """
+    case = LogCase(LogRows.of(robot, samples), Columns.declared(robot))
+    best, least = case, case.misfit
+    for reading in gravity_of_the_log(case):
+        if isinstance(reading, Reading) and reading.kind == "direction of gravity":
+            after = case.after([reading])
+            if (length := after.misfit + case.cost(reading)) < least:
+                best, least = after, length
+    return np.array(best.columns.gravity)
+
+
 def _best(case: LogCase, change: Callable[[float], dict[str, Any]], step: float, start: float = 0.0) -> float:
     """The amount of a change that fits best, near `start`: the vertex of a parabola through three evaluations, and if
     it is far, of one through nearer evaluations about it.
