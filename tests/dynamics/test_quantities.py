@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import pydoc
-from math import prod
 from typing import Any, assert_type
 
 import numpy as np
