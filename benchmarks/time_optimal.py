@@ -73,9 +73,7 @@ def best(runs: dict[str, Callable[[], Any]]) -> tuple[dict[str, float], dict[str
 
 def main(waypoint_counts: Sequence[int] = (5, 25, 100, 400), cell_counts: Sequence[int] = (400, 1000, 3000)) -> None:
     ta.setup_logging("ERROR")
-    print(
-        "robot    waypoints cells  toppra, ms  ours, ms  ratio (pin)   T/T toppra   use: toppra, ours   stops"
-    )
+    print("robot    waypoints cells  toppra, ms  ours, ms  ratio (pin)   T/T toppra   use: toppra, ours   stops")
     for name in ("panda", "ur5", "puma560"):
         robot = armdyn.load(name)
         dyn = armdyn.compile(robot)
