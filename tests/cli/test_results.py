@@ -21,7 +21,7 @@ from support.logs import rubbing, simulated
 
 NAMES = [verb for verbs in VERBS.values() for verb in verbs]
 CASES: dict[str, tuple[str, ...]] = {
-    "analyse": ("planar3r", "--limits", "tau=120,60,20", "--map", "gravity", "--over", "shoulder,elbow"),
+    "analyse": ("planar3r", "--limits", "tau=120,60,20", "--map", "gravity:shoulder,elbow"),
     "bench": ("pendulum", "--quick"),
     "bound": ("planar2r", "mass=10%,payload=0:5"),
     "certify": ("planar2r", "--points", "1"),

@@ -63,7 +63,7 @@ EXAMPLES = {
     "studio": "panda",
     "study": "scara5",
     "sweep": "ur5 --vary payload=0:5:6 --plot sweep.png",
-    "template": "--out robot.xlsx",
+    "template": "robot.xlsx",
 }
 """Verb -> arguments of a typical command, shown below its help."""
 

@@ -80,7 +80,11 @@ def derive(
     ] = None,
     entry: Annotated[
         list[str] | None,
-        typer.Option("--entry", metavar="ENTRY", help="Only this entry: M12, C31, g2 or tau1; repeatable."),
+        typer.Option(
+            "--entry",
+            metavar="ENTRY",
+            help="Only this: M12, C31, g2, tau1, c112, h112, Gamma12, T2, J2, p_C2, omega2, kinetic; repeatable.",
+        ),
     ] = None,
     split: Annotated[
         list[Split] | None, typer.Option(help="Also give the torques by physical cause or by body; repeatable.")
@@ -99,6 +103,13 @@ def derive(
         str | None, typer.Option("--from", metavar="LINE", help="With --steps: begin with this line, such as M or C.")
     ] = None,
     quiz: Annotated[bool, typer.Option("--quiz", help="With --steps: leave out the results, for a student.")] = False,
+    require: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROPERTY",
+            help='Instead: conditions on the parameters for "M diagonal", "M constant" or "g zero".',
+        ),
+    ] = None,
     external: Annotated[
         bool, typer.Option("--external", help="Include the torques of a wrench that the robot exerts at the tool.")
     ] = False,
@@ -114,9 +125,13 @@ def derive(
     FORMAT program is a list of assignments for the torques, python a module with a function. Without a format, terms of
     long equations are counted; with one, everything is printed.
     """
-    from armdyn import derive
+    from armdyn import derive, design_conditions
     from armdyn.equations import inverse_equations
 
+    if require is not None:
+        if steps or external or entry or split or format is not None:
+            raise OptionError("--require stands alone, with --symbols at most")
+        return design_conditions(robot, require, symbols=symbols.value, progress=progress)
     if inverse_kinematics:
         return inverse_equations(robot, format=None if format is None else format.value, start=start, quiz=quiz)
     equations = derive(robot, by, symbols=symbols.value, wrench=external, progress=progress)

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.dynamics import graphs
@@ -29,6 +28,7 @@ from armdyn.dynamics.graphs import (
     on_torques,
     with_wrench,
 )
+from armdyn.errors import ShapeError, unknown_name
 from armdyn.mechanics import (
     articulated_body,
     centroid,
@@ -45,8 +45,8 @@ from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.springs import spring_torques
-from armdyn.parameters import regressor
-from armdyn.robot import Robot
+from armdyn.parameters import link_end_regressor, regressor
+from armdyn.parameters.energy_regressor import energy_regressor, momentum_regressor
 from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, LOSSY, declare
 from armdyn.robot.features import TREE as RIGID
 from armdyn.typing import Floats
@@ -61,6 +61,7 @@ Out = Floats | tuple[Floats, ...] | None
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
 TREE = (*RIGID, *FREE)
 STILL = (*FRICTIONLESS, *FREE)
+UNCOMPENSATED = tuple(name for name in RIGID if name != "gravity_compensation")
 OPTIONAL = ("wrench", "frame")
 _ENTRY = re.compile(r"(?:Returns )?(\w+): (?:(\(\.\.\..*?\)),? ?)?(.*)")
 
@@ -112,6 +113,27 @@ class Definition:
         if dynamics is None:
             return self.declaration
         return dynamics.__dict__.setdefault(self.name, dynamics._function(self))
+
+    def in_order(
+        self, arguments: Sequence[Any], named: Mapping[str, Any], where: str, optional: str | None, options: str = ""
+    ) -> tuple[list[Any], Any]:
+        """The inputs in order, and the optional argument, if there is one. where, options: named in errors."""
+        names = (*self.inputs, optional) if optional else self.inputs
+        wanted = ", ".join(self.inputs) + (f" and optionally {optional}" if optional else "")
+        if len(arguments) > len(names):
+            advice = f"Pass {options} by keyword" if options else ""
+            raise ShapeError(f"{len(arguments)} arguments given", where=where, expected=wanted, advice=advice)
+        values: dict[str, Any] = dict(zip(names, arguments, strict=False))
+        for name, value in named.items():
+            if name not in names:
+                raise unknown_name("argument", name, [*names, *filter(None, options.split(", "))], where=where)
+            if name in values:
+                raise ShapeError(f"argument {name} is given twice", where=where, expected=wanted)
+            values[name] = value
+        missing = [name for name in self.inputs if name not in values]
+        if missing:
+            raise ShapeError(f"missing arguments: {', '.join(missing)}", where=where, expected=wanted)
+        return [values[name] for name in self.inputs], values.get(optional or "")
 
     @property
     def closed(self) -> GraphMaker:
@@ -185,17 +207,9 @@ def row(
     return defined
 
 
-def _forward_derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
-    """Derivatives of forward dynamics, (..., 3, n, n), from other formulations than the graph's."""
-    inverse = np.linalg.inv(newton_euler.mass_matrix(robot, q))
-    bias = newton_euler.inverse_dynamics(robot, q, qd, np.zeros_like(qd))
-    qdd = (inverse @ (tau - bias)[..., None])[..., 0]
-    dq, dqd = np.moveaxis(np.asarray(derivatives.inverse_dynamics_derivatives(robot, q, qd, qdd)), -3, 0)
-    return np.stack([-inverse @ dq, -inverse @ dqd, inverse], axis=-3)
-
-
-def _positions(robot: Robot, q: Any) -> Any:
-    return q
+BY_RECURSION = graphs.Accelerations(
+    newton_euler.mass_matrix, newton_euler.inverse_dynamics, derivatives.inverse_dynamics_derivatives
+)
 
 
 class Quantities:
@@ -424,6 +438,28 @@ class Quantities:
         Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
         """
 
+    @row(
+        "Jdot",
+        on_frame(kinematics.jacobian_dot),
+        kinematics.jacobian_dot,
+        closed=False,
+        elastic=False,
+        gravity=False,
+        takes=FRICTIONLESS,
+    )
+    def jacobian_dot(
+        self, q: ArrayLike, qd: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None
+    ) -> Floats:
+        """Rate of the geometric Jacobian of the tool frame, or of another frame, along a motion: dJ/dt.
+
+        Included: velocity terms only; jacobian_dot_qd is its product with qd.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        frame: name of the frame (default: the tool)
+        Returns Jdot: (..., 6, n) per s: m or 1 (linear rows), 1 or 0 (angular rows)
+        """
+
     @row("Y", on_robot(regressor), regressor, takes=TREE, elastic=False)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
@@ -437,6 +473,58 @@ class Quantities:
         qd: (..., n) joint velocities, rad/s or m/s
         qdd: (..., n) joint accelerations, rad/s^2 or m/s^2
         Returns Y: (..., n, p) torque per unit of each parameter, of the sign of tau in inverse_dynamics
+        """
+
+    @row(
+        "Y",
+        on_robot(link_end_regressor),
+        link_end_regressor,
+        closed=False,
+        elastic=False,
+        takes=RIGID,
+    )
+    def link_end_regressor(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
+    ) -> Floats:
+        """Regressor in the frames of the bodies: Y @ parameters.link_end_parameters(robot) = tau without friction.
+
+        Included: links, rotors by their own moments of inertia, gravity. For standard Denavit-Hartenberg tables the
+        frames are at the ends of the links, as in Siciliano (7.73)-(7.84); see `parameters.link_end_names`.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        qdd: (..., n) joint accelerations, rad/s^2 or m/s^2
+        Returns Y: (..., n, 11 n) torque per unit of each parameter, of the sign of tau in inverse_dynamics
+        """
+
+    @row(
+        "Y",
+        on_robot(momentum_regressor),
+        momentum_regressor,
+        gravity=False,
+        takes=UNCOMPENSATED,
+        closed=False,
+        elastic=False,
+    )
+    def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Regressor of the generalized momentum: Y @ dyn.parameters = M(q) qd. Columns: dyn.parameter_names.
+
+        Included: links and rotors; columns of other parameters are zero.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        Returns Y: (..., n, p) N m s or N s per unit of each parameter
+        """
+
+    @row("Y", on_robot(energy_regressor), energy_regressor, takes=UNCOMPENSATED, closed=False, elastic=False)
+    def energy_regressor(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Regressor of the energies: Y @ dyn.parameters = (T, U), kinetic and potential. Siciliano (7.76).
+
+        Included: links, rotors, weights, springs across joints; columns of other parameters are zero.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        Returns Y: (..., 2, p) J per unit of each parameter
         """
 
     @row(
@@ -466,9 +554,31 @@ class Quantities:
         """
 
     @row(
+        "dtau_dq",
+        on_places(derivatives.wrench_derivatives),
+        derivatives.wrench_derivatives,
+        closed=False,
+        elastic=False,
+        gravity=False,
+        takes=FRICTIONLESS,
+    )
+    def wrench_derivatives(
+        self, q: ArrayLike, wrench_at_tool: ArrayLike, *, out: Out = None, threads: int | None = None
+    ) -> Floats:
+        """Derivatives of J(q)^T wrench by q: what a wrench at the tool adds to dtau_dq of inverse_dynamics.
+
+        Included: a force and a moment that are constant in world axes.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        wrench_at_tool: (..., 6) force and moment that the robot exerts on its environment at the tool's origin, N and
+            N m, world axes
+        Returns dtau_dq: (..., n, n) torque per unit of q; entry [i, j] is dtau_i/dq_j
+        """
+
+    @row(
         "dqdd_dq dqdd_dqd dqdd_dtau",
         graphs.forward_dynamics_derivatives,
-        _forward_derivatives,
+        BY_RECURSION.derivatives,
         inverts=True,
         takes=TREE,
     )
@@ -495,7 +605,7 @@ class Quantities:
 
     @row(
         "H_q_q H_q_qd H_qd_qd H_q_qdd",
-        graphs.inverse_dynamics_hessian,
+        on_torques(second_derivatives.inverse_dynamics_hessian, "H_q_q", "H_q_qd", "H_qd_qd", "H_q_qdd"),
         second_derivatives.differentiated_newton_euler,
         takes=RIGID,
         closed=False,
@@ -650,7 +760,7 @@ class Quantities:
     @row(
         "q_all",
         graphs.positions,
-        _positions,
+        lambda robot, q: q,
         gravity=False,
         takes=STILL,
     )
@@ -665,7 +775,15 @@ class Quantities:
         """
 
 
-HESSIANS = ("inverse_dynamics_hessian", "forward_dynamics_hessian")
+RARE = (
+    "inverse_dynamics_hessian",
+    "forward_dynamics_hessian",
+    "jacobian_dot",
+    "link_end_regressor",
+    "momentum_regressor",
+    "energy_regressor",
+    "wrench_derivatives",
+)
 """Quantities that few need and that take longest to make."""
 QUANTITIES: dict[str, Definition] = {name: row for name, row in vars(Quantities).items() if isinstance(row, Definition)}
 """The table, by name."""

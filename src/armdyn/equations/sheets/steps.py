@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from armdyn.equations.sheets import energies, markup, recursion, siciliano
 from armdyn.equations.sheets.arm import must_be_serial
-from armdyn.equations.sheets.sheet import Change, Check, Line, Notation, Sheet
+from armdyn.equations.sheets.sheet import Check, Line, Notation, Sheet
 from armdyn.errors import ArmdynError, FileError, unknown_name
 from armdyn.files import write_text
 from armdyn.formula_lines import wrapped
@@ -72,7 +72,7 @@ DERIVATIONS: Mapping[str, Mapping[str, Derivation]] = {
 """Formulation -> text -> its derivation. The first is the usual one, Khalil's where frames are modified DH."""
 
 
-def written(equations: Equations, text: str | None = None, changes: Mapping[int, Change] | None = None) -> Sheet:
+def written(equations: Equations, text: str | None = None, changes: Mapping[int, Any] | None = None) -> Sheet:
     """The sheet of a robot; changes: see `Sheet`."""
     known = DERIVATIONS.get(equations.formulation)
     if known is None:
