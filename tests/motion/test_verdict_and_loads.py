@@ -133,7 +133,7 @@ def test_bad_questions() -> None:
 @pytest.mark.parametrize("name", ["panda", "ur5"])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_functions_of_motion_return_is_feasible_and_no_less(name: str, seed: int) -> None:
-    """`feasibility` accepts answers of time_optimal, scale_to_torque and plan, and refuses them at limits 0.1 % lower."""
+    """`feasibility` accepts answers of time_optimal, scale_to_torque and plan, but not at limits lower by 0.1 %."""
     dyn, points = compiled(name), waypoints(name, seed, 4)
     reference = armdyn.trajectory.from_samples(np.linspace(0, 1 + seed, 4), points)
     motions = [
