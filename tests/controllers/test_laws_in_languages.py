@@ -60,7 +60,7 @@ NO_LAW = {
 """Laws that do not exist for a robot, and what the error says."""
 FALLING = {("ur5", "impedance"), ("elastic_arm", "impedance"), ("panda", "feedforward"), ("ur5", "feedforward")}
 """Laws whose loop `simulate` finds unstable with the unknown payload at this period."""
-REFUSED = {("ur5", "robust")}
+REFUSED = {("ur5", "robust"), ("elastic_arm", "sliding_mode")}
 """Laws whose designed gains `export` refuses at this period."""
 
 
