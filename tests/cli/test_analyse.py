@@ -25,7 +25,7 @@ def test_analyse_prints_draws_and_maps(run: Run, tmp_path: Path) -> None:
     assert "Jacobian of the tool" in text and "effective mass" in text
     assert "velocity" in picture.read_text(encoding="utf-8")
     table, drawn = tmp_path / "payload.csv", tmp_path / "payload.svg"
-    over = ("--map", "payload", "--over", "shoulder,elbow", "--out", table, "--plot", drawn)
+    over = ("--map", "payload:shoulder,elbow", "--out", table, "--plot", drawn)
     status, text, _ = run("analyse", "planar3r", *at[:4], *over)
     assert status == 0 and "Map over the workspace" in text
     with table.open() as file:

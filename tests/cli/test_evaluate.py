@@ -41,7 +41,7 @@ def test_accelerations_under_torques_and_a_force(run: Run) -> None:
 def test_a_motion_of_plan(run: Run, tmp_path: Path) -> None:
     move, out = tmp_path / "move.csv", tmp_path / "all.csv"
     run("plan", "planar2r", "--from", "0,0", "--to", "1,0.5", "--dt", "0.01", "--out", move)
-    assert run("evaluate", "planar2r", "--motion", move, "--out", out).status == 0
+    assert run("evaluate", "planar2r", move, "--out", out).status == 0
     planned, evaluated = text_table.read(move), text_table.read(out)
     for name in ("t", "q1", "qdd2", "tau1", "tau2"):
         np.testing.assert_allclose(evaluated[name], planned[name], rtol=1e-12, atol=1e-12)
@@ -55,7 +55,7 @@ def test_a_motion_of_plan(run: Run, tmp_path: Path) -> None:
         (("--at", "0"), "shape"),
         (("--at", "home"), "unknown configuration 'home'"),
         (("--at", "0,0", "--qdd", "0,0", "--tau", "1,1"), "both tau and qdd"),
-        (("--motion", "missing.csv"), "missing.csv"),
+        (("missing.csv",), "missing.csv"),
     ],
 )
 def test_bad_requests_end_with_status_2(run: Run, arguments: tuple[str, ...], message: str) -> None:

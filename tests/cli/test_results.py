@@ -21,7 +21,7 @@ from support.logs import rubbing, simulated
 
 NAMES = [verb for verbs in VERBS.values() for verb in verbs]
 CASES: dict[str, tuple[str, ...]] = {
-    "analyse": ("planar3r", "--limits", "tau=120,60,20", "--map", "gravity", "--over", "shoulder,elbow"),
+    "analyse": ("planar3r", "--limits", "tau=120,60,20", "--map", "gravity:shoulder,elbow"),
     "bench": ("pendulum", "--quick"),
     "bound": ("planar2r", "mass=10%,payload=0:5"),
     "certify": ("planar2r", "--points", "1"),
@@ -46,6 +46,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "share": ("planar2r",),
     "show": ("scara5", "--dh", "modified"),
     "simulate": ("planar2r", "--law", "pid", "--set", "reference.duration=0.1"),
+    "solve": ("planar3r", "--pose", "0.5,0.3,0,0,0,20deg"),
     "study": ("pendulum",),
     "sweep": ("planar2r", "--vary", "payload=0,1"),
     "template": (),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from armdyn.cli import parse
 from armdyn.cli.verb import Writes, figure, verb
+from armdyn.errors import unknown_name
 
 if TYPE_CHECKING:
     from armdyn import Robot
@@ -16,14 +16,8 @@ if TYPE_CHECKING:
     from armdyn.typing import Progress
 
 
-class MapChoice(StrEnum):
-    """What can be mapped over the workspace."""
-
-    payload = "payload"
-    gravity = "gravity"
-    inertia = "inertia"
-    acceleration = "acceleration"
-    manipulability = "manipulability"
+MAPS = ("payload", "gravity", "inertia", "acceleration", "manipulability")
+"""What can be mapped over the workspace."""
 
 
 @verb(
@@ -45,23 +39,26 @@ def analyse(
         ),
     ] = None,
     map_of: Annotated[
-        MapChoice | None,
+        str | None,
         typer.Option(
-            "--map", metavar="QUANTITY", help=f"Also map a quantity over the workspace: {', '.join(MapChoice)}."
+            "--map",
+            metavar="QUANTITY[:A,B]",
+            help=f"Also map a quantity over the workspace: {', '.join(MAPS)}. A,B are the axes of the map: two joints, "
+            "or two of x, y, z.",
         ),
-    ] = None,
-    over: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Axes of the map: two joints, or two of x, y, z.")
     ] = None,
 ) -> Result:
     """Analyse an arm: Jacobian, effective mass, ellipsoids, payload, acceleration; maps over the workspace."""
     from armdyn import analyse
 
+    quantity, _, over = (map_of or "").partition(":")
+    if quantity and quantity not in MAPS:
+        raise unknown_name("quantity", quantity, MAPS, where="--map")
     return analyse(
         robot,
         None if at is None else parse.configuration(at, robot, "--at"),
-        map_of=None if map_of is None else map_of.value,
-        over=None if over is None else over.replace(",", " ").split(),
+        map_of=quantity or None,
+        over=over.replace(",", " ").split() or None,
         progress=progress,
         **parse.joint_limits(limits, "tau"),
     )

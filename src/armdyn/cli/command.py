@@ -27,7 +27,7 @@ UsageError: type[Any] = typer.BadParameter.__mro__[1]
 VERBS: dict[str, tuple[str, ...]] = {
     "Model": ("robots", "show", "check", "fix", "explain", "template"),
     "Equations": ("derive", "judge", "compare", "certify", "prune", "bound", "formulations"),
-    "Motion": ("evaluate", "plan", "simulate", "analyse", "sweep"),
+    "Motion": ("evaluate", "solve", "plan", "simulate", "analyse", "sweep"),
     "Data": ("identifiable", "excite", "identify", "payload", "stiffness"),
     "Results": ("study", "studio", "share", "export", "reproduce", "bench", "cite"),
 }
@@ -58,11 +58,12 @@ EXAMPLES = {
     "share": "panda --out panda.html",
     "show": "panda,lock=panda_joint7=30deg,without=friction",
     "simulate": "scara5 --reference plan.csv --set law.kp=200 --plot run.png",
+    "solve": "ur5 --pose 0.4,0.2,0.3,180deg,0,90deg --plot solutions.png",
     "stiffness": "my_robot.toml log.csv --out identified.toml",
     "studio": "panda",
     "study": "scara5",
     "sweep": "ur5 --vary payload=0:5:6 --plot sweep.png",
-    "template": "--out robot.xlsx",
+    "template": "robot.xlsx",
 }
 """Verb -> arguments of a typical command, shown below its help."""
 

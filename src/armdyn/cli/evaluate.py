@@ -20,6 +20,12 @@ FORM = "one number per joint as in 0,30deg,-1.2"
 @verb(out=Writes("Write everything, one row per state, in SI units (.csv)."))
 def evaluate(
     robot: Robot,
+    motion: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[MOTION]", help="Samples t, q1.., qd1.., qdd1.. (.csv): evaluate these instead of one state."
+        ),
+    ] = None,
     at: Annotated[
         str | None, typer.Option(metavar="Q", help=f"Configuration: {FORM} (rad, m), or its name in the file.")
     ] = None,
@@ -34,10 +40,6 @@ def evaluate(
             metavar="FX,FY,FZ,MX,MY,MZ",
             help="Force and moment that the robot exerts at its tool, N and N m, world axes (default: none).",
         ),
-    ] = None,
-    motion: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Evaluate a motion at its samples t, q1.., qd1.., qdd1.. (.csv) instead."),
     ] = None,
 ) -> Evaluation:
     """Evaluate the dynamics: torques or accelerations, M, C, torques by cause and by body, joint reactions."""

@@ -24,7 +24,7 @@ class OptionError(ArmdynError):
     """An option or an argument of the command line that cannot be used."""
 
 
-ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro")
+ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro", ".par")
 PICTURES = (".png", ".svg", ".pdf")
 FILMS = (".gif", ".html", ".mp4")
 PAYLOAD = "KG[@X,Y,Z]"
@@ -42,9 +42,10 @@ def robot_names(incomplete: str) -> list[str]:
     return [*(name for name in catalog.names() if name.startswith(incomplete)), *sorted(map(str, found))]
 
 
-CHANGES = ("tip", "base", "lock", "without", "arg")
+CHANGES = ("tip", "base", "lock", "without", "payload", "arg")
 """Changes that may follow the name of a robot, as in panda,tip=hand: the body whose frame becomes the tool frame, the
-body that becomes the fixed base, a joint that is held, a feature that is left out, an argument of a .xacro file."""
+body that becomes the fixed base, a joint that is held, a feature that is left out, a payload at the tool, kg, an argument of a
+.xacro file."""
 
 
 def _changes(incomplete: str) -> list[str]:
@@ -69,9 +70,9 @@ def _changes(incomplete: str) -> list[str]:
 
 def split_robot(text: str) -> tuple[str, dict[str, Any]]:
     """`"panda,tip=hand,lock=j7=0.3"` as "panda" and {"tip": "hand", "lock": {"j7": 0.3}, ...}: arguments of
-    `armdyn.load`, and "without", those of `Robot.without`. A file whose own name has a comma is taken as it is.
+    `armdyn.load`, "without", those of `Robot.without`, and "payload", kg. A file whose own name has a comma is taken as it is.
     """
-    options: dict[str, Any] = {"lock": {}, "args": {}, "without": []}
+    options: dict[str, Any] = {"lock": {}, "args": {}, "without": [], "payload": 0.0}
     name, *changes = [text] if os.path.exists(text) else text.split(",")
     for part in changes:
         key, value = pair(part, "ROBOT", "tip=hand or lock=elbow=30deg")
@@ -85,6 +86,8 @@ def split_robot(text: str) -> tuple[str, dict[str, Any]]:
             options["args"][argument] = setting
         elif key == "without":
             options["without"].append(value)
+        elif key == "payload":
+            (options["payload"],) = numbers(value.removesuffix("kg"), 1, "ROBOT,payload")
         elif key in options:
             raise OptionError(f"{key} is given twice", where=text, expected=f"one {key}")
         else:

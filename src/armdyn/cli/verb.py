@@ -234,12 +234,13 @@ def load_robot(text: str) -> Robot:
     from armdyn.cli.console import console, first_warning, working
 
     name, how = split_robot(text)
-    without = how.pop("without")
+    without, payload = how.pop("without"), how.pop("payload")
     with working("reading the robot"):
         from armdyn import load
 
         with first_warning(name):
             robot = load(name, **how).without(*without)
+        robot = robot.with_payload(payload) if payload else robot
     console(stderr=True).print(Text(robot.includes, style="dim"), soft_wrap=True)
     return robot
 

@@ -1,7 +1,8 @@
 """Robots in tables: one row per joint, in CSV, TSV or XLSX, with units in the headings or in a row below them.
 
 `table_columns.toml` says which columns there are. Rows above the headings may give the robot's name, source,
-convention, gravity, base and tool. A cell that cannot be right is an error that names the cell.
+convention, gravity, base, tool, and parameters that cells may use. A cell that cannot be right is an error that names
+the cell.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from zipfile import BadZipFile, ZipFile
 from armdyn.errors import ArmdynError, FileError, MissingExtra, RobotError, unknown_name
 from armdyn.files import regular_size
 from armdyn.formats.text import LARGEST_FILE
+from armdyn.robot.expression import parse
 from armdyn.robot.physical import invalid_findings
 from armdyn.robot.record import robot_from_record
 from armdyn.robot.robot import Robot
@@ -42,6 +44,7 @@ ABOVE = {
     **dict.fromkeys(("gravity", "schwerkraft", "erdbeschleunigung"), "gravity"),
     **dict.fromkeys(("base", "basis"), "base"),
     **dict.fromkeys(("tool", "werkzeug"), "tool"),
+    **dict.fromkeys(("parameter", "parameters"), "parameters"),
 }
 """First cell of a row above the headings -> key of a robot file."""
 TOGETHER = (("com.0", "com.1", "com.2"), ("inertia.0", "inertia.3", "inertia.5"))
@@ -201,7 +204,7 @@ def _headings(rows: list[list[Cell]]) -> tuple[int, dict[str, Heading]]:
         raise FileError(
             "no row of headings",
             expected="a row with headings such as joint, theta [deg], d [mm], a [mm], alpha [deg], mass [kg]",
-            advice="`armdyn template --out robot.csv` writes an empty table.",
+            advice="`armdyn template robot.csv` writes an empty table.",
         )
     found: dict[str, Heading] = {}
     for cell in rows[at]:
@@ -259,14 +262,22 @@ def _with_units_row(row: list[Cell], headings: dict[str, Heading]) -> dict[str, 
 
 def _robot(rows: list[list[Cell]]) -> Robot:
     at, headings = _headings(rows)
-    record = dict(_above(row) for row in rows[:at])
+    record: dict[str, Any] = {"parameters": {}}
+    for row in rows[:at]:
+        key, value = _above(row)
+        if key != "parameters":
+            record[key] = value
+        elif value[0] in record["parameters"]:
+            raise RobotError(f"the parameter {value[0]!r} is given twice", where=row[0].place, expected="one row")
+        else:
+            record["parameters"][value[0]] = value[1]
     below = rows[at + 1 :]
     if below and (measured := _with_units_row(below[0], headings)) is not None:
         headings, below = measured, below[1:]
     joints: list[dict[str, Any]] = []
     places: dict[str, str] = {}
     for row in below:
-        entry = _joint(row, headings)
+        entry = _joint(row, headings, record["parameters"])
         name = entry.setdefault("name", f"joint{len(joints) + 1}")
         if name in places:
             raise RobotError(
@@ -307,6 +318,8 @@ def _above(row: list[Cell]) -> tuple[str, Any]:
     if key in ("name", "source", "convention"):
         text = row[1].text if len(row) > 1 else ""
         return key, text.lower() if key == "convention" else text
+    if key == "parameters":
+        return key, _parameter(row)
     if len(row) != 4:
         raise RobotError(f"{len(row) - 1} numbers", where=row[0].place, expected="three numbers, one per cell")
     measured = fitting(units, "gravity" if key == "gravity" else "xyz") if units else unit("1")
@@ -314,8 +327,23 @@ def _above(row: list[Cell]) -> tuple[str, Any]:
     return key, vector if key == "gravity" else {"xyz": vector}
 
 
-def _joint(row: list[Cell], headings: Mapping[str, Heading]) -> dict[str, Any]:
-    """The record of a joint from its row."""
+def _parameter(row: list[Cell]) -> tuple[str, str]:
+    """Name and value of a row such as: parameter; l2; 400 mm. It is an expression in SI units."""
+    if len(row) != 3 or not re.fullmatch(r"[A-Za-z_]\w*", row[1].text, re.ASCII):
+        where = row[min(1, len(row) - 1)].place
+        raise RobotError("not a parameter", where=where, expected="a name and a value, as in parameter; l2; 400 mm")
+    text = row[2].text
+    own = re.fullmatch(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*([A-Za-z°].*|)", text)
+    if own is None:
+        return row[1].text, text.removeprefix("=").replace("^", "**")
+    try:
+        return row[1].text, in_si(number(Cell(own[1], row[2].place)), unit(own[2] or "1"))
+    except ArmdynError as error:
+        raise error.located(row[2].place) from None
+
+
+def _joint(row: list[Cell], headings: Mapping[str, Heading], parameters: Mapping[str, str]) -> dict[str, Any]:
+    """The record of a joint from its row; a cell with a parameter is an expression in SI units."""
     cells = {_letter(cell): cell for cell in row}
     line = row[0].place.removeprefix("cell ").lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     joint: dict[str, Any] = {}
@@ -333,6 +361,8 @@ def _joint(row: list[Cell], headings: Mapping[str, Heading]) -> dict[str, Any]:
             joint[key] = TYPES[cell.text.lower()]
         elif heading.column.is_text:
             joint[key] = cell.text
+        elif parameters.keys() & set(re.findall(r"[A-Za-z_]\w*", cell.text)):
+            _put(joint, key, _expression(cell, parameters))
         else:
             turns = key.startswith("motor.") or joint.get("type") != "prismatic"
             _put(joint, key, _value(cell, heading, "revolute" if turns else "prismatic"))
@@ -340,6 +370,16 @@ def _joint(row: list[Cell], headings: Mapping[str, Heading]) -> dict[str, Any]:
         if vector in joint:
             joint[vector] = [joint[vector].get(str(i), 0) for i in range(count)]
     return joint
+
+
+def _expression(cell: Cell, parameters: Mapping[str, str]) -> str:
+    """The text of a cell with parameters, in the grammar of robot files: spreadsheets write powers as ^."""
+    text = cell.text.removeprefix("=").replace("^", "**")
+    try:
+        parse(text, parameters)
+    except ArmdynError as error:
+        raise error.located(cell.place) from None
+    return text
 
 
 def _value(cell: Cell, heading: Heading, kind: str) -> str:

@@ -20,21 +20,24 @@ class Template(Result):
     """The columns that a table of a robot may have."""
 
     columns: tuple[TableColumn, ...]
+    file: Path | None = None
 
     def _view(self) -> View:
+        facts = [("empty table", str(self.file))] if self.file else []
         shown = (Column("heading"), Column("what it is", folds=True), Column("also", folds=True))
         rows = tuple((_heading(each), each.says, ", ".join(each.headings[1:])) for each in self.columns)
         notes = (
             "One row per joint. Units may stand in the headings, in a row below them, or behind a number.",
-            "Rows above the headings may give: robot, source, convention (standard or modified), gravity, base, tool.",
+            "Rows above the headings may give: robot, source, convention (standard or modified), gravity, base, tool,",
+            "parameter (its name and value, as in: parameter; l2; 400 mm). Cells may then be expressions in SI units: -l2/2.",
             "Columns that a robot does not need may be deleted.",
         )
-        return View("Table of a robot", sections=(Section("Columns", shown, rows),), notes=notes)
+        return View("Table of a robot", facts=facts, sections=(Section("Columns", shown, rows),), notes=notes)
 
     def record(self) -> dict[str, Any]:
         """Key, heading, unit and explanation of every column."""
         rows = [{"key": e.key, "heading": _heading(e), "unit": e.unit, "says": e.says} for e in self.columns]
-        return {"columns": rows}
+        return {"columns": rows, "file": None if self.file is None else str(self.file)}
 
     def save(self, path: str | Path) -> Path:
         """Write an empty table, .csv, .tsv or .xlsx, which `load` reads once its rows are filled in."""
@@ -70,13 +73,18 @@ class Template(Result):
         return path
 
 
-def template() -> Template:
-    """The columns of a robot in a table; `template().save("robot.xlsx")` writes an empty one.
+def template(file: str | Path | None = None) -> Template:
+    """The columns of a robot in a table.
+
+    file: .csv, .tsv or .xlsx, written as an empty table to fill in (default: none).
 
     >>> template().columns[4].headings[0]
     'theta'
     """
-    return Template(tuple(columns().values()))
+    made = Template(tuple(columns().values()), None if file is None else Path(file))
+    if made.file is not None:
+        made.save(made.file)
+    return made
 
 
 def _heading(column: TableColumn) -> str:

@@ -343,6 +343,17 @@ def _linear(empty: Array, each: Array, low: Array, high: Array) -> tuple[Array, 
     return least, most
 
 
+def payload_of_motion(dyn: Dynamics, motion: Any, unit: Dynamics | None = None) -> LargestPayload:
+    """Return the largest payload of a motion, a point mass at the tool, within the robot's limits.
+
+    unit: dynamics of the robot with one kilogram more (default: compiled here).
+    """
+    limits = limits_of(dyn.robot, None, "largest_payload")
+    centre = (0.0, 0.0, 0.0)
+    more = dynamics_of(carrying(dyn.robot, 1.0, centre, None)) if unit is None else unit
+    return _Search(dyn, more, limits, limits.continuous, 0.0, centre, None).along(as_trajectory(motion), None)
+
+
 @takes(*CLOSED, *TREE)
 def shortest_cycle(
     model: Robot | Dynamics,
@@ -382,7 +393,7 @@ def shortest_cycle(
     heat = limits.continuous
     motion = fastest_timing(dyn, path_of(path, dyn), limits, POINTS)
     warming = _Warming(dyn, motion, heat)
-    slower = np.geomspace(1.0, SLOWEST, 400)
+    slower = np.geomspace(1.0, SLOWEST, 400) if warming.rest(1.0) else np.ones(1)  # nothing is gained if all is cool
     lengths = np.array([c * motion.duration + warming.rest(c) for c in slower])
     k = int(lengths.argmin())
     if not np.isfinite(lengths[k]):
@@ -413,12 +424,16 @@ class _Warming:
         q, self.qd, qdd = states(motion, self.t)
         self.demand = demand_of(dyn, q, self.qd, qdd)
         self.held = np.abs(holding_torques(dyn, q[-1]))
+        parts = np.stack([self.demand.moving, self.demand.viscous, self.demand.resting])
+        self.products = np.array([[integral(self.t, a * b) for b in parts] for a in parts])
 
     def work(self, c: float) -> Array:
-        """(n,) integral of the squared torques, c times as slow."""
+        """(n,) integral of the squared torques, c times as slow: tau = moving/c^2 + viscous/c + resting."""
         demand = self.demand
-        friction = demand.viscous / c if demand.law is None else demand.law(1 / c)
-        return c * integral(self.t, (demand.moving / c**2 + friction + demand.resting) ** 2)
+        if demand.law is None:
+            powers = np.array([c**-2, 1 / c, 1.0])
+            return np.asarray(c * np.einsum("a,b,abn->n", powers, powers, self.products))
+        return c * integral(self.t, (demand.moving / c**2 + demand.law(1 / c) + demand.resting) ** 2)
 
     def rest(self, c: float) -> float:
         """The rest after which rms torques keep their limits, s; infinite if none suffices."""

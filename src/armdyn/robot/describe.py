@@ -458,6 +458,7 @@ def _motors(both: _Both) -> Iterator[Section]:
         "torque": ("motor torque", "N m"),
         "speed": ("motor speed", "rad/s"),
         "current": ("current", "A"),
+        "continuous": ("continuous torque", "N m"),
         "viscous": ("motor friction", "N m s/rad"),
         "coulomb": ("dry", "N m"),
     }

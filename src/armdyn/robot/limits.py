@@ -161,19 +161,25 @@ def torque_limits(robot: Robot) -> Array:
     Motors give J^T tau (Khalil (7.33)). See `_within_motors` for coupled joints. A motor's limit is its torque or the
     torque of its largest current, whichever is smaller.
     """
-    own = _field(robot, "torque", np.inf)
-    torques = np.array(
-        [min(_motor_limit(joint.motor, "torque"), _current_torque(joint.motor)) for joint in robot.joints]
-    )
+    torques = [min(_motor_limit(joint.motor, "torque"), _current_torque(joint.motor)) for joint in robot.joints]
+    return _behind_gears(robot, np.array(torques), _field(robot, "torque", np.inf))
+
+
+def continuous_torques(robot: Robot) -> Array:
+    """Return the torques that the actuators bear as rms values over a cycle, (n,), N m or N; infinite where unknown.
+
+    Those of the joints and of the motors behind their gears, as for `torque_limits`.
+    """
+    torques = [_motor_limit(joint.motor, "continuous") for joint in robot.joints]
+    return _behind_gears(robot, np.array(torques), _field(robot, "continuous", np.inf))
+
+
+def _behind_gears(robot: Robot, torques: Array, own: Array) -> Array:
+    """Limits (n,) of the joints from those of their motors, and their own."""
     if robot.coupling:
         return _within_motors(_sizes(robot.coupling).T, torques, own)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.fmin(own, torques * _ratios(robot)))  # not a number: without limit, behind a ratio of zero
-
-
-def continuous_torques(robot: Robot) -> Array:
-    """Return the torques that the actuators bear as rms values over a cycle, (n,), N m or N; infinite where unknown."""
-    return _field(robot, "continuous", np.inf)
 
 
 def careful_rates(robot: Robot) -> tuple[Array, Array]:

@@ -195,7 +195,8 @@ class Motor:
     """The motor of a joint, as its amplifier sees it (Khalil (9.4)); the gear is the rotor's `ratio`.
 
     torque_constant: N m/A. amplifier: current per unit of control input, A. torque, speed, current: limits at the
-    motor, N m, rad/s, A (None: not given). viscous, coulomb: friction that acts on the motor's own rate, N m s/rad and
+    motor, N m, rad/s, A; continuous: torque that it bears as rms value over a cycle, N m (None: not given). viscous,
+    coulomb: friction that acts on the motor's own rate, N m s/rad and
     N m at the motor. Where the motor drives one joint it does what the joint's friction does; where a coupling lets
     several joints turn the motor, they all feel it. width, values: if a width is given, its friction is of the law
     "rounded", over the motor's own rate and position.
@@ -206,6 +207,7 @@ class Motor:
     torque: Scalar = None
     speed: Scalar = None
     current: Scalar = None
+    continuous: Scalar = None
     viscous: Scalar = 0
     coulomb: Scalar = 0
     width: Scalar = 0

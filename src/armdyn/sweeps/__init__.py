@@ -6,8 +6,8 @@
 (2, 2)
 """
 
+from armdyn.sweeps.design_space import PAYLOAD, varied
 from armdyn.sweeps.measures import MEASURES, Bench, SweepMeasure
 from armdyn.sweeps.sweep_run import Sweep, sweep
-from armdyn.sweeps.variants import PAYLOAD, varied
 
 __all__ = ["MEASURES", "PAYLOAD", "Bench", "Sweep", "SweepMeasure", "sweep", "varied"]

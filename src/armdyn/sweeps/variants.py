@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from armdyn.errors import ArmdynError, FeatureError, unknown_name
 from armdyn.formats import toml
-from armdyn.parameters import parameter_names, with_standard_parameters
 from armdyn.robot import Robot
-from armdyn.sweeps.measures import MEASURES, Bench
+from armdyn.sweeps.design_space import PAYLOAD, Family
+from armdyn.sweeps.measures import Bench, Variant, labels_of, measured
 from armdyn.typing import Array
-
-PAYLOAD = "payload"
-"""Name of the mass of a load at the tool, kg."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +22,7 @@ class SweepJob:
     """The variants of a sweep and their measures.
 
     text: the robot's file
-    names: (k,) what varies: parameters of the file, standard parameters (M3, ZZ2, Fv1, ...), or "payload"
+    names: (k,) what varies: see `design_space.parametrised`
     points: (N, k), one variant per row
     measures: names
     bench: where variants are measured
@@ -46,6 +41,16 @@ class SweepJob:
         return toml.loads(self.text)
 
     @property
+    def family(self) -> Family:
+        """The dynamics of all variants; with a payload, if it is looked for."""
+        extra = (PAYLOAD,) if "largest_payload" in self.measures and PAYLOAD not in self.names else ()
+        return _family(self.text, (*self.names, *extra))
+
+    def variant(self, point: Array) -> Variant:
+        """The variant with these values of what varies."""
+        return Variant(self.family, np.append(point, np.zeros(len(self.family.names) - len(point))), self.bench)
+
+    @property
     def chunks(self) -> int:
         return -(-len(self.points) // self.chunk)
 
@@ -60,12 +65,7 @@ class SweepJob:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Names of the results: a measure, or measure and joint."""
-        joints = [joint.name for joint in self.robot.joints]
-        return tuple(
-            f"{name}_{joint}" if joint else name
-            for name in self.measures
-            for joint in (joints if MEASURES[name].by_joint else [""])
-        )
+        return tuple(label for label, _ in labels_of(self.robot, self.measures))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -76,36 +76,17 @@ class SweepJob:
         return digest.hexdigest()
 
 
-def varied(robot: Robot, values: Mapping[str, float]) -> Robot:
-    """The robot with other values of parameters or payload."""
-    named = {name: value for name, value in values.items() if name in robot.parameters}
-    standard = {name: value for name, value in values.items() if name not in robot.parameters and name != PAYLOAD}
-    made = robot.with_parameters(**named) if named else robot
-    made = with_standard_parameters(made, standard) if standard else made
-    return made.with_payload(values[PAYLOAD]) if PAYLOAD in values else made
-
-
-def checked_names(robot: Robot, names: Sequence[str]) -> tuple[str, ...]:
-    """The names, if the robot has them all."""
-    known = (*robot.parameters, PAYLOAD, *parameter_names(robot))
-    for name in names:
-        if name not in known:
-            raise unknown_name("parameter", name, known, where=f"sweep of {robot.name!r}")
-    return tuple(names)
+@lru_cache(maxsize=8)
+def _family(text: str, names: tuple[str, ...]) -> Family:
+    """One for all chunks of a sweep that a process works on."""
+    return Family(toml.loads(text), names)
 
 
 def evaluate(plan: SweepJob, number: int) -> Array:
-    """(rows, results) of one chunk; a variant that cannot be evaluated is a row of NaN."""
+    """(rows, results) of one chunk, NaN where a variant cannot be evaluated."""
     results = np.full((len(plan.rows(number)), len(plan.labels)), np.nan)
     for row, point in zip(results, plan.rows(number), strict=True):
-        try:
-            robot = varied(plan.robot, dict(zip(plan.names, point.tolist(), strict=True)))
-            with np.errstate(all="ignore"):
-                row[:] = np.concatenate([MEASURES[name].of(robot, plan.bench) for name in plan.measures])
-        except FeatureError:
-            raise
-        except ArmdynError:
-            continue
+        row[:] = measured(partial(plan.variant, point), plan.measures, len(row))
     return results
 
 
