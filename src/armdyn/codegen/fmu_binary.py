@@ -20,8 +20,7 @@ from armdyn.graph.node import COS, SIN, SYMBOL
 from armdyn.graph.structure import rebuilt
 from armdyn.kernels import jit
 from armdyn.kernels.ir_writer import Constants, Writer, literal
-from armdyn.kernels.kernel import program
-from armdyn.kernels.straight.emit import completed
+from armdyn.kernels.straight.emit import completed, program
 from armdyn.kernels.straight.operations import Body
 from armdyn.kernels.straight.sincos import PLAIN, sincos
 
@@ -56,7 +55,6 @@ def function(name: str, graph: Graph, at: Mapping[str, int]) -> str:
     ports, plan = program(without_arctangents(graph))
     w, constants = Writer(), Constants()
     place = {node: at[port.name] + k for port in ports.inputs for k, node in enumerate(port.nodes)}
-    w.label("entry")
     body = Body(w, 1, plan, lambda node: w.load("double", w.offset("%v", 8 * place[node])), constants)
     for node in plan.order:
         if node.op in (SIN, COS) and node.args[0] not in body.angles:
@@ -67,21 +65,19 @@ def function(name: str, graph: Graph, at: Mapping[str, int]) -> str:
     for port in ports.outputs:
         for k, node in enumerate(port.nodes):
             w.store("double", body.value(node), w.offset("%v", 8 * (at[port.name] + k)))
-    w.do("ret void")
-    return f"define hidden void @{name}(ptr %v) {{\n{w.text}\n}}\n"
+    return w.function(f"hidden void @{name}(ptr %v)")
 
 
 def sine_and_cosine() -> str:
     """`@sine_and_cosine(double)`: NaN beyond the largest angle."""
     w = Writer()
-    w.label("entry")
     values = sincos(w, "%x", 1, PLAIN, Constants())
     result = "undef"
     for k, value in enumerate(values[:2]):
         kept = w.put(f"select i1 {values[2]}, double 0x7FF8000000000000, double {value}")
         result = w.put(f"insertvalue {PAIR} {result}, double {kept}, {k}")
     w.do(f"ret {PAIR} {result}")
-    return f"define internal {PAIR} @sine_and_cosine(double %x) {{\n{w.text}\n}}\n"
+    return w.function(f"internal {PAIR} @sine_and_cosine(double %x)")
 
 
 def table(name: str, kind: str, values: Iterable[str]) -> str:
