@@ -16,6 +16,7 @@ from armdyn import __version__
 from armdyn.doctor import check
 from armdyn.errors import ArmdynError
 from armdyn.files import create_folder, require_free
+from armdyn.motion.sampling import checked_motion
 from armdyn.notebook_view import View
 from armdyn.report.chapters.chapter import Fact, File, ReportChapter
 from armdyn.report.chapters.contents import CHAPTERS
@@ -26,6 +27,7 @@ from armdyn.robot.features import CLOSED, TREE, sentence, takes
 from armdyn.robot.record_writer import record_from_robot
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
+from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Progress, quiet
 
 PAGE = "report.html"
@@ -111,12 +113,15 @@ def study(
     folder: str | Path,
     progress: Progress = quiet,
     chapters: Mapping[str, Maker] = CHAPTERS,
+    motion: Trajectory | None = None,
 ) -> Study:
     """Study the robot and write report.html, with its data beside it, into the folder.
 
     progress: called with the step and the share done.
     chapters: functions of the subject by title, in order. A chapter that does not apply gives its reason in the
               report, and the study goes on.
+    motion: that the chapters on torques, actuators and control are about (default: joints there and back, near the
+            robot's limits).
     """
     start, folder = time.perf_counter(), Path(folder)
     require_free([create_folder(folder) / PAGE])
@@ -125,7 +130,9 @@ def study(
     def say(step: str) -> None:
         progress(step, len(made) / len(chapters))
 
-    subject = Subject(robot, folder, say)
+    subject = Subject(robot, folder, say, motion)
+    if motion is not None:
+        checked_motion(subject.dyn, motion)
     missing: dict[str, str] = {}
     for title, make in chapters.items():
         say(title)
