@@ -153,7 +153,7 @@ def test_a_derivative_by_a_length_costs_less_than_three_evaluations(concept: arm
 
 
 def test_the_front_is_what_nothing_dominates(concept: armdyn.Robot) -> None:
-    vary = {"l1": np.linspace(0.3, 0.6, 4), "n1": [60.0, 100.0, 140.0], "payload": [3.0]}
+    vary: dict[str, Any] = {"l1": np.linspace(0.3, 0.6, 4), "n1": [60.0, 100.0, 140.0], "payload": [3.0]}
     found = sweep(concept, vary, measures=["peak_torque"], motion=MOVE, limits={"reach": 0.98})
     cost = np.column_stack([found.worst("peak_torque"), -found.worst("reach")])
     inside = np.flatnonzero(cost[:, 1] <= -0.98)

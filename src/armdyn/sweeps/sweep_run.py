@@ -21,7 +21,9 @@ from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, FileError, ShapeError, required_count, unknown_name
 from armdyn.formats import toml
 from armdyn.kinematics.closable import pulled_in
+from armdyn.motion.path import as_trajectory
 from armdyn.motion.planning import plan
+from armdyn.motion.sampling import sample_times, states
 from armdyn.notebook_view import View
 from armdyn.result import Result
 from armdyn.robot import Robot
@@ -406,9 +408,9 @@ def _bench(robot: Robot, motion: Any, rest: Any) -> Bench:
         ends = np.stack([middle - quarter, middle + quarter])
         ends = pulled_in(compiled(robot), ends) if robot.loops else ends
         motion = plan(robot, ends, profile="quintic", duration=2.0).motion
-    t = np.linspace(0.0, float(motion.duration), _SAMPLES)
-    q, qd, qdd = (np.asarray(motion(t, order), dtype=float) for order in range(3))
-    return Bench(rest, t, q, qd, qdd, motion)
+    motion = as_trajectory(motion)
+    t = sample_times(motion, motion.duration / _SAMPLES)
+    return Bench(rest, t, *states(motion, t), motion)
 
 
 __all__ = ["Sweep", "sweep"]
