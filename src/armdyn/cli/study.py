@@ -10,7 +10,6 @@ import typer
 
 from armdyn.cli.parse import split_robot
 from armdyn.cli.verb import Writes, verb
-from armdyn.errors import unknown_name
 
 if TYPE_CHECKING:
     from armdyn import Robot
@@ -42,16 +41,10 @@ def study(
     Writes report.html, which needs no network, and the data behind it.
     """
     from armdyn import study
-    from armdyn.report.chapters.contents import CHAPTERS
     from armdyn.trajectory import read_trajectory
 
     motions = [text for text in about or () if text.endswith(".csv")]
     if len(motions) > 1:
         raise typer.BadParameter(f"two motions: {', '.join(motions)}", param_hint="MOTION")
-    words = [text.lower() for text in about or () if text not in motions]
-    for word in words:
-        if not any(word in title.lower() for title in CHAPTERS):
-            raise unknown_name("chapter", word, CHAPTERS, where="study")
-    chosen = {title: make for title, make in CHAPTERS.items() if any(word in title.lower() for word in words)}
-    motion = read_trajectory(motions[0]) if motions else None
-    return study(robot, out, progress, chosen or CHAPTERS, motion)
+    words = [text for text in about or () if text not in motions]
+    return study(robot, out, progress, motion=read_trajectory(motions[0]) if motions else None, words=words)
