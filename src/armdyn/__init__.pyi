@@ -45,6 +45,7 @@ from armdyn.dynamics import Dynamics as Dynamics
 from armdyn.equations import certify as certify
 from armdyn.equations import compare as compare
 from armdyn.equations import derive as derive
+from armdyn.equations import design_conditions as design_conditions
 from armdyn.equations import judge as judge
 from armdyn.errors import ArmdynError as ArmdynError
 from armdyn.formats import load as load
@@ -60,6 +61,7 @@ from armdyn.identification import read_log as read_log
 from armdyn.identification import stiffness as stiffness
 from armdyn.mechanics.formulations import formulations as formulations
 from armdyn.kinematics import inverse_kinematics as inverse_kinematics
+from armdyn.kinematics import solve as solve
 from armdyn.motion import evaluate as evaluate
 from armdyn.motion import feasibility as feasibility
 from armdyn.motion import largest_payload as largest_payload

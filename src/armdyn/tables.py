@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 WIDTH = 112
@@ -67,6 +68,20 @@ def without_rounding(numbers: Iterable[Any], scale: float | None = None, part: f
     sizes = (abs(x) for x in found if isinstance(x, int | float) and math.isfinite(x))
     least = part * (max(sizes, default=0.0) if scale is None else scale)
     return [0 if isinstance(x, float) and abs(x) <= least else x for x in found]
+
+
+def at_most(bound: float, digits: int = 4) -> str:
+    """An upper bound with so many digits, rounded up: what is printed is proven too.
+
+    >>> at_most(0.95741, 3), at_least(0.95789, 3)
+    ('0.958', '0.957')
+    """
+    return f"{float(Context(digits, ROUND_CEILING).create_decimal(float(bound))):.{digits}g}"
+
+
+def at_least(bound: float, digits: int = 4) -> str:
+    """A lower bound with so many digits, rounded down."""
+    return f"{float(Context(digits, ROUND_FLOOR).create_decimal(float(bound))):.{digits}g}"
 
 
 def is_numeric(cells: Iterable[str]) -> bool:

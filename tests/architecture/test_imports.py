@@ -60,7 +60,17 @@ LEVEL = {
     "cli": 13,
     "__main__": 14,
 }
-ROOMS = {"identification.log": 8, "identification.clock": 8, "identification.friction": 8}
+ROOMS = {
+    "identification.log": 8,
+    "identification.clock": 8,
+    "identification.friction": 8,
+    # Closed forms are formulas over any scalar, which are written down and certified.
+    "kinematics.subproblems": 4,
+    "kinematics.decompositions": 4,
+    "kinematics.recognise": 4,
+    "kinematics.closed_form": 4,
+    "kinematics.inverse_graphs": 4,
+}
 """Parts of a package that have a level of their own: packages below the rest of it may import them."""
 LAZY = {
     "robot/robot.py": "armdyn.formats",  # robot.save
@@ -68,6 +78,7 @@ LAZY = {
     "doctor/explanation.py": "armdyn.report.pages",  # explanation.report
     "analysis/analyse.py": "armdyn.report.figures",  # analysis.plot
     "analysis/pruning.py": "armdyn.report.figures",  # pruned.plot
+    "kinematics/solutions.py": "armdyn.report.figures",  # solutions.plot
     "trajectory/trajectory.py": "armdyn.report.figures",  # trajectory.plot
     "motion/torques.py": "armdyn.report.figures",  # breakdown.plot
     "sweeps/sweep_run.py": "armdyn.report.figures",  # sweep.plot

@@ -47,6 +47,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "show": ("scara5", "--dh", "modified"),
     "simulate": ("planar2r", "--law", "pid", "--set", "reference.duration=0.1"),
     "size": ("planar2r", "move.csv"),
+    "solve": ("planar3r", "--pose", "0.5,0.3,0,0,0,20deg"),
     "study": ("pendulum",),
     "sweep": ("planar2r", "--vary", "payload=0,1"),
     "template": (),

@@ -12,7 +12,7 @@ import pytest
 
 import armdyn
 from armdyn.codegen import DEFAULT, Model, model
-from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
+from armdyn.dynamics.quantities import QUANTITIES, RARE
 from armdyn.robot import Robot
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
@@ -41,7 +41,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 @pytest.fixture(scope="session")
 def made(robot: Robot) -> Model:
     """Everything of the small robots, the usual of the large one."""
-    everything = [name for name in QUANTITIES if robot.name == "scara5" or name not in HESSIANS]
+    everything = [name for name in QUANTITIES if robot.name == "scara5" or name not in RARE]
     return model(robot, DEFAULT if robot.name == "panda" else everything, "arm")
 
 

@@ -20,7 +20,7 @@ from armdyn.codegen.export_files import model_for, texts
 from armdyn.codegen.functions import applicable
 from armdyn.codegen.reference_vectors import states
 from armdyn.dynamics.looped.robots import LOOPED
-from armdyn.dynamics.quantities import HESSIANS
+from armdyn.dynamics.quantities import RARE
 from armdyn.errors import ArmdynError
 from armdyn.robot import Robot
 from support.feature_robots import ROBOTS as FEATURES
@@ -40,7 +40,7 @@ ROBOTS: dict[str, tuple[Callable[[], Robot], tuple[str, ...] | None]] = {
 def test_loops_pass_the_vectors(name: str, tmp_path: Path) -> None:
     make, functions = ROBOTS[name]
     robot = make()
-    straight = ("forward_dynamics_derivatives", *HESSIANS)
+    straight = ("forward_dynamics_derivatives", *RARE)
     functions = functions or tuple(each for each in applicable(robot) if each not in straight)
     made = model(robot, functions, loops=True)
     assert {function.name for function in made.functions if function.loops is not None} == {*functions} & {*LOOPED}

@@ -71,12 +71,16 @@ def test_arguments_in_order_and_by_name(dyn: armdyn.Dynamics) -> None:
     assert arguments_of(definition, [1], {"qd": 2}, "here") == ([1, 2], None)
     assert arguments_of(definition, [1, 2], {"frame": "tool"}, "here") == ([1, 2], None)
     assert arguments_of(definition, [], {"qd": 2, "q": 1, "frame": "wrist"}, "here") == ([1, 2], "wrist")
-    for given in ([1], [1, 2, 3]):
-        with pytest.raises(ShapeError, match=f"{len(given)} arguments"):
+    assert arguments_of(definition, [1, 2, "wrist"], {}, "here") == ([1, 2], "wrist")
+    for given, problem in (([1], "missing arguments: qd"), ([1, 2, "wrist", 3], "4 arguments")):
+        with pytest.raises(ShapeError, match=problem):
             arguments_of(definition, given, {}, "here")
-    for named in ({"q": 1}, {"speed": 1}):
-        with pytest.raises(UnknownName):
-            arguments_of(definition, [1], named, "here")
+    with pytest.raises(ShapeError, match="q is given twice"):
+        arguments_of(definition, [1], {"q": 1}, "here")
+    with pytest.raises(UnknownName, match="speed"):
+        arguments_of(definition, [1], {"speed": 1}, "here")
+    with pytest.raises(UnknownName, match="wrench"):  # which frameworks do not differentiate
+        arguments_of(definition_of(dyn, "inverse_dynamics"), [1, 2, 3], {"wrench": 4}, "here")
 
 
 def test_the_last_axis_is_that_of_the_input() -> None:

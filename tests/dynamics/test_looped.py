@@ -82,6 +82,13 @@ def assert_close(results: Any, expected: Any, tolerance: float = 1e-12) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_there_is_none_for_ball_joints(name: str) -> None:
+    robot = random_robot(4, 9, ball=0.3)
+    assert robot.compounds
+    assert not can_be_looped(robot, name)
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("tree", TREES)
 def test_agrees_with_pinocchio(tree: str, name: str) -> None:
     pytest.importorskip("pinocchio")

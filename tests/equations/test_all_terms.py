@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 import armdyn
 from armdyn import catalog
 from armdyn.equations import Equations
-from armdyn.errors import FeatureError
+from armdyn.errors import FeatureError, RobotError
 from armdyn.graph import evaluate
 from armdyn.robot import Friction, Robot, Spring
 from support.feature_robots import ROBOTS
@@ -102,3 +104,24 @@ def test_every_format_says_what_is_included(wrench: bool) -> None:
         assert ("sign(qd1)" in str(equations) and "sign(qd1)" in equations.program()) != bool(left_out)
         assert (r"\operatorname{sgn}" in equations.latex()) != bool(left_out)
         assert (" + mz" in equations.program()) == wrench
+
+
+def test_a_program_runs_whatever_its_parameters_are_called(tmp_path: Path) -> None:
+    """The palletiser has a height h, and the wrench at the tool is called h too."""
+    robot = armdyn.load("palletiser")
+    made = runpy.run_path(str(armdyn.derive(robot, wrench=True).save(tmp_path / "torques.py")))
+    q, qd, qdd = np.random.default_rng(0).uniform(-0.3, 0.3, (3, robot.n))
+    wrench = np.arange(1.0, 7.0)
+    found = made["function"](q, qd, qdd, wrench, **made["PARAMETERS"])["tau"]
+    expected = armdyn.compile(robot).inverse_dynamics(q, qd, qdd, wrench)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("name", "meaning"), [("c2", "sine or cosine"), ("q1", "coordinate"), ("s_12", "sine")])
+def test_names_with_two_meanings_are_refused(name: str, meaning: str) -> None:
+    """A length c2 would stand beside c2 = cos(q2): the product c2*c2 of the two would read as a square."""
+    rows = [{"a": name, "mass": 1, "com": [f"-{name}/2", 0, 0]}, {"a": 0.3, "mass": 1, "com": [-0.1, 0, 0]}]
+    robot = armdyn.Robot.from_dh(rows, parameters={name: 0.4})
+    with pytest.raises(RobotError, match=f"{name}.*{meaning}"):
+        armdyn.derive(robot)
+    assert armdyn.compile(robot).n == 2

@@ -13,22 +13,8 @@ from support import logs
 
 
 def _motion(n: int, seed: int, seconds: float = 60.0) -> tuple[Array, Array, Array, Array]:
-    """One joint after the other moves by a quintic polynomial and rests; at times two move together."""
-    rng, t = np.random.default_rng(seed), np.arange(0, seconds, 0.004)
-    q, qd, qdd = (np.zeros((len(t), n)) for _ in range(3))
-    place, begin = np.zeros(n), 0.0
-    while begin < seconds:
-        duration, goal = rng.uniform(0.8, 1.6), place.copy()
-        joints = rng.choice(n, 1 + int(rng.random() < 0.4), replace=False)
-        goal[joints] = rng.uniform(-1.2, 1.2, len(joints))
-        inside = (t >= begin) & (t < begin + duration)
-        s = ((t[inside] - begin) / duration)[:, None]
-        step = goal - place
-        q[inside] = place + step * (10 * s**3 - 15 * s**4 + 6 * s**5)
-        qd[inside] = step * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration
-        qdd[inside] = step * (60 * s - 180 * s**2 + 120 * s**3) / duration**2
-        begin, place = begin + duration, goal
-    return t, q, qd, qdd
+    t = np.arange(0, seconds, 0.004)
+    return t, *logs.point_to_point(n, t, seed)
 
 
 def _log(seed: int) -> Log:

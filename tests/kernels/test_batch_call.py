@@ -173,7 +173,7 @@ def test_threads_at_once(kernel: Kernel) -> None:
 
 def test_a_sum_has_every_number_once() -> None:
     """Powers of two: the sum says which were counted, and how often; what lies behind them is not a number."""
-    code = jit.Code(jit.compiled(total()), ("total",))
+    code = jit.Code([jit.compiled(total())], ("total",))
     found = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_int64)(code.address("total"))
     for count in range(50):
         memory = np.full(count + 64, np.nan)

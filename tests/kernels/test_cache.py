@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -15,7 +16,8 @@ import pytest
 from armdyn.dynamics.looped.tables import looped
 from armdyn.errors import PerformanceWarning
 from armdyn.graph import Graph, trace
-from armdyn.kernels import build, cache, jit, sources
+from armdyn.kernels import build, cache, jit, restored, sources
+from armdyn.kernels.ports import KernelRecord
 from armdyn.robot.random import random_robot
 from support.limits import waiting_is_a_failure
 
@@ -354,3 +356,18 @@ def test_the_version_covers_modules_of_subfolders(tmp_path: Path, monkeypatch: p
         (tmp_path / name).write_text("")
     names = sorted(Path(entry.path).stem for entry in sources.files("a"))
     assert names == ["one", "three", "top", "two"]
+
+
+def test_a_record_and_its_graph_are_enough(folder: Path) -> None:
+    """Also where the graph has an arctangent, which machine code does not know."""
+    traced = trace(lambda q: [q[0].atan2(q[1]), q[0] * q[1]], {"q": 2})
+    first = build(traced)
+    again = restored(KernelRecord.of(json.loads(json.dumps(first.record.data()))), "again", lambda: traced)
+    cold = restored(first.record, "cold", lambda: traced, cache=False)
+    assert again.from_cache and not cold.from_cache
+    states = np.random.default_rng(5).uniform(-1, 1, (9, 2))
+    expected = np.column_stack([np.arctan2(*states.T), states[:, 0] * states[:, 1]])
+    for kernel in (first, again, cold):
+        np.testing.assert_allclose(kernel(states), expected, atol=1e-15)  # of angles up to pi: units in the last place
+        np.testing.assert_array_equal(kernel(states)[3], kernel(states[3]))
+    assert again.source() == first.source()

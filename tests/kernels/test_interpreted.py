@@ -34,6 +34,7 @@ def test_same_results_as_machine_code(kernels: tuple[Kernel, Kernel], shapes: An
         for ours, theirs in zip(found, expected, strict=True):
             assert ours.shape == theirs.shape
             np.testing.assert_allclose(ours, theirs, rtol=1e-14)
+    assert (kernels[0].source(), "@single" in kernels[1].source()) == ("", True)
     out = tuple(np.full_like(array, 7.0) for array in expected)
     assert all(a is b for a, b in zip(kernels[0](*arguments, out=out), out, strict=True))
     behind = tuple(np.full_like(array, 7.0) for array in expected)

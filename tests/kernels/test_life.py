@@ -17,7 +17,7 @@ import pytest
 import armdyn
 from armdyn.graph import Graph, trace
 from armdyn.kernels import build, jit
-from armdyn.kernels.call.builtin import MethodRecord
+from armdyn.kernels.call.functions import MethodRecord
 from armdyn.kernels.machine import Machine
 from armdyn.mechanics import newton_euler
 

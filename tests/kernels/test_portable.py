@@ -17,9 +17,10 @@ from armdyn.dynamics.looped.tables import looped
 from armdyn.graph import Graph, trace
 from armdyn.kernels import jit
 from armdyn.kernels.call.arrays import EXTERNALS
-from armdyn.kernels.kernel import ONE, program
+from armdyn.kernels.kernel import ONE
 from armdyn.kernels.machine import Machine
 from armdyn.kernels.straight import emit
+from armdyn.kernels.straight.emit import program
 from armdyn.robot.random import random_robot
 
 llvm = pytest.importorskip("llvmlite.binding")

@@ -14,11 +14,11 @@ import armdyn
 from armdyn.graph import Graph, trace
 from armdyn.kernels import Kernel, build, jit
 from armdyn.kernels.call.interpreted import Interpreter
-from armdyn.kernels.kernel import program as planned
 from armdyn.kernels.machine import Machine
 from armdyn.kernels.ports import ports_of
 from armdyn.kernels.straight import budget, emit, single
 from armdyn.kernels.straight.blocks import rows
+from armdyn.kernels.straight.emit import program as planned
 from armdyn.kernels.straight.events import Result, angle_stages, events, reads_of
 from support.random_programs import inputs, program
 

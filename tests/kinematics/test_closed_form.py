@@ -209,6 +209,9 @@ def test_closed_chains_by_their_independent_joints() -> None:
     pose = dyn.pose(q)
     found = inverse_kinematics(robot, pose[:3, 3], q + 0.05, rows="x y")
     np.testing.assert_allclose(dyn.pose(found.q)[:2, 3], pose[:2, 3], atol=1e-9)
+    assert inverse_kinematics(robot, pose[:3, 3], q + 0.05).residual < 1e-9  # all rows
+    assert inverse_kinematics(robot, pose, q + 0.01, limits=False).reached
+    assert armdyn.solve(robot, pose[:3, 3], q + 0.05).error.max() < 1e-9
 
 
 def test_position_alone_by_three_axes() -> None:

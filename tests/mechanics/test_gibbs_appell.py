@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from armdyn.algebra import CentralInertia, Inertia, Mat3, Vec3
-from armdyn.mechanics import gibbs_appell, newton_euler
+from armdyn.mechanics import gibbs_appell, kinematics, newton_euler
 from support import pinocchio_model as engine
 from support.laws import assert_close, sample, without_mass
 
@@ -38,6 +38,13 @@ def test_free_robot_minimizes_appells_function():
     least = gibbs_appell.appell_function(robot, q, qd, free, wrench)
     for step in np.random.default_rng(3).uniform(-1, 1, (20, robot.n)):
         assert gibbs_appell.appell_function(robot, q, qd, free + step, wrench) > least
+
+
+def test_the_part_of_a_wrench_is_its_product_with_the_acceleration_of_the_tool():
+    robot, q, qd, qdd, wrench = sample("modified")
+    acceleration = kinematics.jacobian(robot, q) @ qdd + kinematics.jacobian_dot_qd(robot, q, qd)
+    part = gibbs_appell.appell_function(robot, q, qd, qdd, wrench) - gibbs_appell.appell_function(robot, q, qd, qdd)
+    assert part == pytest.approx(wrench @ acceleration, rel=1e-10)
 
 
 @pytest.mark.parametrize("keep_moment", [False, True])

@@ -14,6 +14,7 @@ import armdyn
 from armdyn.mechanics import dependent_joints as module
 from armdyn.mechanics.dependent_joints import DependentJoints, Distances, Iteration, Linear, Strut, Triangle
 from armdyn.mechanics.loop_geometry import _snapped
+from armdyn.mechanics.strut import universal_joint
 from armdyn.mechanics.triangle import TriangleGeometry
 from armdyn.robot.parts import Mimic
 
@@ -48,6 +49,20 @@ def test_both_angles_of_a_strut_close_its_loop(name: str) -> None:
                 near = strut.angles(place, q[two] + 0.1, -sign)
                 for pair, k in zip(near, stage.joints, strict=True):
                     assert (pair.cosine, pair.sine) == pytest.approx((math.cos(q[k]), math.sin(q[k])), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ON_STRUTS)
+def test_a_strut_has_no_other_open_joint(name: str) -> None:
+    """Its length must be known: neither its own two joints nor another loop may wait for what comes after them."""
+    chain = chain_of(name)
+    for stage in chain.stages:
+        if isinstance(stage, Strut):
+            loop, joints = chain.loops[stage.loops[0]], {*stage.joints}
+            leg = loop.first if stage.joints[0] in loop.first else loop.second
+            assert universal_joint(loop, joints, joints) == stage.joints
+            assert universal_joint(loop, joints, joints - {stage.joints[0]}) is None
+            for later in leg[leg.index(stage.joints[1]) + 1 :]:
+                assert universal_joint(loop, joints | {later}, joints) is None
 
 
 def test_both_angles_of_a_triangle_close_its_loop() -> None:

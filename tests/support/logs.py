@@ -44,6 +44,25 @@ def excitation(robot: Robot, seed: int, duration: float = 10.0) -> Fourier:
     return fourier([_middle(joint.limits) for joint in robot.joints], a, b, duration)
 
 
+def point_to_point(n: int, t: Array, seed: int) -> tuple[Array, Array, Array]:
+    """(N, n) positions, velocities and accelerations: one or two joints at a time move, the others rest."""
+    rng = np.random.default_rng(seed)
+    q, qd, qdd = (np.zeros((len(t), n)) for _ in range(3))
+    place, begin = np.zeros(n), float(t[0])
+    while begin < t[-1]:
+        duration, goal = rng.uniform(0.8, 1.6), place.copy()
+        joints = rng.choice(n, 1 + int(rng.random() < 0.4), replace=False)
+        goal[joints] = rng.uniform(-1.2, 1.2, len(joints))
+        inside = (t >= begin) & (t < begin + duration)
+        s, step = ((t[inside] - begin) / duration)[:, None], goal - place
+        q[inside] = place + step * (10 * s**3 - 15 * s**4 + 6 * s**5)
+        qd[inside] = step * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration
+        qdd[inside] = step * (60 * s - 180 * s**2 + 120 * s**3) / duration**2
+        begin, place = begin + duration, goal
+    q[t >= begin] = place
+    return q, qd, qdd
+
+
 def _middle(limits: Any) -> float:
     known = limits is not None and limits.lower is not None and limits.upper is not None
     return (float(limits.lower) + float(limits.upper)) / 2 if known else 0.0

@@ -8,8 +8,20 @@ from pathlib import Path
 import pytest
 
 from armdyn.errors import UnknownName
-from armdyn.texts import ERRATA, Chapter, Check, Claim, Item, Outcome, Reproduced, Reproduction, Slip, errata_markdown
-from armdyn.texts.item import below, close, equal, misses, near
+from armdyn.texts import (
+    ERRATA,
+    Chapter,
+    Check,
+    Claim,
+    Count,
+    Item,
+    Outcome,
+    Reproduced,
+    Reproduction,
+    Slip,
+    errata_markdown,
+)
+from armdyn.texts.item import aside, below, close, equal, misses, near
 from armdyn.texts.page import anchor, page
 from armdyn.texts.running import chapter_of, chapters, chosen, reproduce
 
@@ -33,6 +45,11 @@ HELD, DENIED = Claim("A is fast", "1 s", True), Claim("B is slow", "0.1 s", Fals
         (Outcome("", (GOOD,)), "same"),
         (Outcome("", (GOOD, BAD)), "unexplained"),
         (Outcome("", (GOOD,), (Slip("ElBaji-1", GOOD),)), "corrected"),
+        (Outcome("", (GOOD,), (Slip("ElBaji-1", GOOD),), chosen="g"), "corrected, data chosen"),
+        (Outcome("", (GOOD,), restored="(1)"), "formula restored"),
+        (Outcome("", (aside(GOOD),)), "no print to compare"),
+        (Outcome("", (GOOD,), counts=(Count("arm", (7, 5), (8, 4)),)), "counts differ"),
+        (Outcome("", (GOOD,), counts=(Count("arm", (9, 5), (8, 4)),)), "unexplained"),  # ours needs more
         (Outcome("", (GOOD,), (Slip("ElBaji-1", BAD),)), "unexplained"),  # a slip that is claimed but not shown
         (Outcome("", (BAD,), (Slip("ElBaji-1", GOOD),)), "unexplained"),  # a slip excuses nothing else
         (Outcome("", (GOOD,), chosen="g"), "formula same, data chosen"),
@@ -58,6 +75,15 @@ def test_verdict_follows_from_the_comparisons(outcome: Outcome, verdict: str) ->
         (
             Outcome("", (GOOD,), (Slip("ElBaji-1", GOOD),)),
             "1 comparison with the text agrees after correction of ElBaji-1.",
+        ),
+        (
+            Outcome("", (GOOD, aside(GOOD))),
+            "1 comparison with the text agrees. Checks by other means that hold: 1.",
+        ),
+        (
+            Outcome("", (GOOD,), counts=(Count("arm", (7, 5), (8, 4), (12, 10)),)),
+            "1 comparison with the text agrees. Multiplications and additions: "
+            "arm 7 / 5 (printed 8 / 4), 12 sines and cosines (printed 10).",
         ),
         (Outcome("", (GOOD,), claims=(HELD, DENIED)), "The text says: B is slow. Found here: 0.1 s."),
         (Outcome("", (GOOD,), unprinted="No numbers."), "No numbers. Checks by other means that hold: 1."),

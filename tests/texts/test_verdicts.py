@@ -12,8 +12,10 @@ from armdyn.texts import ERRATA, SOURCES, Erratum, Item, Outcome
 from armdyn.texts.errata import KINDS, of_source
 from armdyn.texts.mutation import trials
 from armdyn.texts.running import chapter_of
+from armdyn.texts.vouching import vouched
 
 DATA, UNPRINTED, DENIED = "formula same, data chosen", "no print to compare", "not confirmed"
+BOTH, RESTORED, COUNTED = "corrected, data chosen", "formula restored", "counts differ"
 
 EXPECTED = {
     # (5), (10), (22), (25), (26), (28), (29) and (38) are misprinted; (14), (24), (27), (31)-(37) and fig. 3 hold;
@@ -34,10 +36,10 @@ EXPECTED = {
         "table 4": "same",
         "(40)": DATA,
         "(41)-(43)": DENIED,
-        "fig. 6": DATA,
-        "fig. 7": DATA,
-        "fig. 8": DATA,
-        "fig. 9": DATA,
+        "fig. 6": UNPRINTED,
+        "fig. 7": UNPRINTED,
+        "fig. 8": UNPRINTED,
+        "fig. 9": UNPRINTED,
         "fig. 10": DATA,
     },
     # The sign in (2.4), a line of table 1 and the initial condition are wrong; section 4 is illegible in part, and
@@ -46,8 +48,8 @@ EXPECTED = {
         "(2.1)": "same",
         "(2.2)-(2.15)": "corrected",
         "table 1": "corrected",
-        "table 2": "corrected",
-        "(4.1)-(4.5)": DATA,
+        "table 2": BOTH,
+        "(4.1)-(4.5)": RESTORED,
         "table 3": DATA,
     },
     # "same" where the text has formulas and all data; "corrected" where its print is wrong; DATA where it has
@@ -60,16 +62,18 @@ EXPECTED = {
         "fig. 7.3": DATA,
         "Example 7.1": "same",
         "(7.36)-(7.61)": "corrected",
-        "table 7.5": "corrected",
+        "sec. 7.5.1": DATA,
+        "table 7.5": COUNTED,
         "Example 7.4": "corrected",
-        "sec. 7.5.3": DATA,
+        "sec. 7.5.3": COUNTED,
         "table 7.6": DENIED,
-        "sec. 7.6": "corrected",
+        "sec. 7.6": COUNTED,
         "fig. 8.1, 8.2": DATA,
+        "(8.1)-(8.3)": DATA,
         **{f"fig. 8.{k}": DATA for k in (3, 4)},
         "table 8.1": "same",
         **{f"fig. 8.{k}": DATA for k in (5, 6, 7, 8, 9)},
-        "sec. 8.4": "corrected",
+        "sec. 8.4": BOTH,
         "(9.1)-(9.4)": DATA,
         "fig. 9.1": DATA,
         "sec. 9.3.2": DATA,
@@ -80,7 +84,7 @@ EXPECTED = {
         "sec. 9.4.2.5": DATA,
         "fig. 9.5": DATA,
         "sec. 9.7": DATA,
-        "appendix": "corrected",
+        "appendix": BOTH,
     },
     # (33), (36) and (70) are misprinted; fig. 5 is a picture, fig. 6 comes with a bound.
     "truc": {
@@ -108,18 +112,18 @@ EXPECTED = {
         "(7.52)-(7.81)": DATA,
         "sec. 7.3.1": "same",
         "sec. 7.3.2": "same",
-        "Example 7.2": "same",
+        "Example 7.2": DATA,
         **{f"fig. 7.{k}": DATA for k in range(5, 12)},
         "sec. 7.3.3": "corrected",
         "sec. 7.4": DATA,
-        "(7.107)-(7.114)": "corrected",
+        "(7.107)-(7.114)": BOTH,
         "sec. 7.5.3": "same",
         "sec. 7.6": DATA,
         "sec. 7.7": DATA,
         "sec. 7.8": DATA,
         "fig. 7.15": DATA,
         **{f"problem 7.{k}": UNPRINTED for k in range(1, 12)},
-        **{f"problem 7.{k}": "same" for k in (2, 4)},  # a statement to prove, and a number in a footnote
+        **{f"problem 7.{k}": "same" for k in (4,)},  # a number in a footnote
         **{f"problem 7.{k}": DATA for k in (9, 10)},  # statements to prove
     },
 }
@@ -139,6 +143,7 @@ CLAIMS = {
 ALSO_DRAWN = {
     ("elbaji", "table 2"),
     ("milicevic", "table 3"),
+    ("khalil", "sec. 7.5.1"),
     ("khalil", "sec. 9.3.2"),
     ("truc", "table 1"),
     ("siciliano", "sec. 7.7"),
@@ -169,7 +174,7 @@ def test_verdict(source: str, place: str) -> None:
     assert not [check for check in (*found.checks, *(slip.fails for slip in found.slips)) if not check.holds]
     assert found.verdict == EXPECTED[source][place]
     assert found.checks
-    assert bool(found.chosen) or found.verdict != DATA
+    assert bool(found.chosen) == (found.verdict in (DATA, BOTH)) or found.verdict in (DENIED, COUNTED, UNPRINTED)
 
 
 @pytest.mark.parametrize(("source", "place"), [key for key in PLACES if EXPECTED[key[0]][key[1]] == DENIED])
@@ -222,11 +227,51 @@ FULL = bool(os.environ.get("ARMDYN_FULL"))
 def test_items_notice_changes_of_what_they_vouch_for() -> None:
     """By default 40 changes, spread over all items; all of them with ARMDYN_FULL.
 
-    At least nine of ten: those that remain are inside functions of which an item uses a part, such as the feedback of
-    Feedforward, which Truc (72) does not have.
+    At least 95 of 100: those that remain are inside functions of which an item uses a part, such as the search for base
+    parameters by elimination, which arms of the texts do not need.
     """
     items = [(item, EXPECTED[item.source][item.place]) for source in EXPECTED for item in chapter_of(source).items]
     found = [trial for trial in trials(items, most=None if FULL else 40) if trial.counts]
     missed = [trial for trial in found if not trial.noticed]
     assert len(found) >= (500 if FULL else 20)
-    assert len(missed) <= 0.1 * len(found) + (0 if FULL else 1), missed
+    assert len(missed) <= 0.05 * len(found) + (0 if FULL else 1), missed
+
+
+def test_every_method_of_a_text_has_an_item_that_vouches_for_it() -> None:
+    found = vouched([item for source in EXPECTED for item in chapter_of(source).items])
+    own = [each for each in found if each.own]
+    assert len(own) > 100
+    assert not [each.name for each in own if not each.items]
+
+
+SURVIVED = (
+    "kronecker.inverse_dynamics",
+    "kronecker.coriolis",
+    "bertrand_bruneau.coriolis_tensor",
+    "bertrand_bruneau.contributions",
+    "bertrand_bruneau.separate_contributions",
+    "bertrand_bruneau.coriolis",
+    "dalembert.mass_matrix_translational",
+    "dalembert.coriolis_translational",
+    "dalembert.velocity_terms",
+    "coriolis_matrices.unsymmetric_kronecker_matrix",
+    "closed_chain.coriolis",
+    "friction.piecewise",
+    "link_end_regressor",
+    "follow_target",
+    "acceleration_constants",
+    "identify.identify",
+    "PID.change",
+    "Feedforward",
+    "newton_euler.transmitted",
+)
+"""What items did not notice when they compared transcriptions with each other."""
+
+
+@pytest.mark.parametrize("name", SURVIVED)
+def test_what_once_went_unnoticed(name: str) -> None:
+    """The result scaled: the first item that vouches for it must say so."""
+    items = [(item, EXPECTED[item.source][item.place]) for source in EXPECTED for item in chapter_of(source).items]
+    (trial,) = trials(items, most=1, only=name)
+    assert trial.what == "times 1.25"
+    assert trial.noticed, trial

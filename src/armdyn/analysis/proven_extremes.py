@@ -30,7 +30,7 @@ from armdyn.mechanics import christoffel
 from armdyn.robot import Robot
 from armdyn.robot.features import TRIGONOMETRIC, takes
 from armdyn.robot.limits import joint_units, torque_limits
-from armdyn.tables import Column, Section
+from armdyn.tables import Column, Section, at_least, at_most
 from armdyn.typing import Array
 
 FACTOR = 1.16
@@ -72,7 +72,10 @@ class ProvenExtremes:
         rows += [(name, "at most", *pair, "SI") for name, pair in self.norms.items()]
         if self.resonance is not None:
             rows.append(("lowest resonance, motors locked", "at least", *self.resonance, "rad/s"))
-        texts = tuple((name, word, f"{proven:.4g}", f"{found:.4g}", unit) for name, word, proven, found, unit in rows)
+        rounded = {"at most": at_most, "at least": at_least}
+        texts = tuple(
+            (name, word, rounded[word](proven), f"{found:.4g}", unit) for name, word, proven, found, unit in rows
+        )
         heads = tuple(map(Column, ("quantity", "", "proven", "found by search", "unit")))
         note = f"Over the working range of all joints, by {self.points} points between which nothing can peak."
         return Section("Proven bounds", heads, texts, note)

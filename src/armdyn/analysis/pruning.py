@@ -28,7 +28,6 @@ from armdyn.analysis.worst_rates import largest_error
 from armdyn.dynamics import compile as compiled
 from armdyn.equations.derivation import Equations
 from armdyn.errors import ArmdynError, FileError, ShapeError
-from armdyn.files import write_text
 from armdyn.graph import (
     Graph,
     Node,
@@ -49,9 +48,9 @@ from armdyn.mechanics import christoffel
 from armdyn.notebook_view import View
 from armdyn.result import Result
 from armdyn.robot import Robot
-from armdyn.robot.features import TRIGONOMETRIC, takes
+from armdyn.robot.features import TRIGONOMETRIC, model_line, takes
 from armdyn.robot.limits import joint_units, limit_vector, torque_limits
-from armdyn.tables import Column, Section
+from armdyn.tables import Column, Section, at_most
 from armdyn.typing import Array, Progress, quiet
 
 SAMPLES, POSITIONS, HARMONICS = 2000, 150, 16
@@ -120,8 +119,10 @@ class Pruned(Result):
         heads = (Column("joint"), Column("tolerance"), Column("proven bound"), Column("largest found"), Column("unit"))
         values = zip(self.tolerance, self.bound, self.certificate.found, strict=True)
         rows = tuple(
-            (joint.name, *(f"{x:.3g}" for x in row), units.torque)
-            for joint, row, units in zip(self.robot.joints, values, joint_units(self.robot), strict=True)
+            (joint.name, f"{allowed:.3g}", at_most(proven), f"{found:.3g}", units.torque)
+            for joint, (allowed, proven, found), units in zip(
+                self.robot.joints, values, joint_units(self.robot), strict=True
+            )
         )
         counts = {"full": self.full.operations, "reduced": self.operations}
         costs = tuple(
@@ -137,6 +138,7 @@ class Pruned(Result):
         columns = tuple(map(Column, ("model", "multiplications", "additions", "sines, cosines", "one call")))
         sections = [Section("Torque errors of the reduced model", heads, rows), Section("Cost", columns, costs)]
         facts = [
+            ("model", model_line(self.robot).removeprefix("model: ")),
             ("proof", f"{self.certificate.points} points, factor {self.certificate.factor:.3g}"),
             ("velocities", f"up to {_listed(self.box.velocity)}"),
             ("accelerations", f"up to {_listed(self.box.acceleration)}"),
@@ -157,6 +159,7 @@ class Pruned(Result):
         }
         return {
             "robot": self.robot.name,
+            "model": model_line(self.robot),
             "tolerance": self.tolerance.tolist(),
             "bound": self.bound.tolist(),
             "found": self.certificate.found.tolist(),
@@ -169,12 +172,10 @@ class Pruned(Result):
         }
 
     def save(self, path: str | Path) -> Path:
-        """Write the reduced model: equations (.txt, .tex) or a program (.py)."""
+        """Write the reduced model, with what it leaves out and its bound: equations (.txt, .tex) or a program (.py)."""
         kind = Path(path).suffix.lower()
         if kind not in (".txt", ".tex", ".py"):
             raise FileError(f"unknown ending {kind!r}", where=str(path), expected=".txt, .tex, .py")
-        if kind == ".py":
-            return write_text(path, self.graph.program("python"))
         return self.equations.save(path)
 
     def plot(self, path: str | Path | None = None, size: str | None = None) -> Any:
@@ -203,7 +204,25 @@ class Pruned(Result):
         raw = {"M": M, "christoffel": c, "C": C, "g": g, "k": k, "tau": tau}
         size = {name: normal_form(raw[name]).terms for name in ("M", "christoffel", "g", "k")}
         symmetric = all(identical(M[i][j], M[j][i]) for i in n for j in n if i < j)
-        return Equations(self.robot, "newton_euler", raw, size, self.graph, self.seconds, self.robot, symmetric)
+        return Equations(
+            self.robot,
+            "newton_euler",
+            raw,
+            size,
+            self.graph,
+            self.seconds,
+            self.robot,
+            symmetric,
+            reduced=self._promise,
+        )
+
+    @property
+    def _promise(self) -> str:
+        errors = ", ".join(at_most(each) for each in self.bound)
+        return (
+            f"reduced: torques are off by up to {errors} (proven) within the position limits, at velocities "
+            f"{_listed(self.box.velocity)} and accelerations {_listed(self.box.acceleration)} or less"
+        )
 
 
 @takes(*TRIGONOMETRIC)
@@ -219,7 +238,7 @@ def prune(
 ) -> Pruned:
     """Return a reduced torque model whose error stays within a tolerance for all motions in a box.
 
-    robot:     an open chain or tree; friction is not part of the model.
+    robot:     an open chain or tree; friction is not part of the reduced model, which says so.
     tolerance: (n,) or one for all, N m or N; or "1%" of the torque limits and, where a joint has none, of the largest
                torque in samples.
     v_max, a_max: largest velocities and accelerations (default: the robot's limits, else those of a careful motion).
@@ -234,7 +253,8 @@ def prune(
     if not factor > 1:
         raise ArmdynError(f"factor = {factor}", where="prune", expected="a number larger than 1")
     begin, say = time.perf_counter(), progress or quiet
-    rigid = robot.without("friction").bound()
+    robot = robot.without("friction")
+    rigid = robot.bound()
     full = compiled(rigid).graph("inverse_dynamics")
     space = box or motion_box(rigid, v_max=v_max, a_max=a_max)
     values = _values(full.inputs, space)

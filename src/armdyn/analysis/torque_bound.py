@@ -44,7 +44,7 @@ from armdyn.result import Result
 from armdyn.robot import Robot
 from armdyn.robot.features import TRIGONOMETRIC, takes
 from armdyn.robot.limits import joint_units, torque_limits
-from armdyn.tables import Column, Section
+from armdyn.tables import Column, Section, at_most
 from armdyn.typing import Array, Progress, quiet
 
 POINTS = 8_000_000
@@ -84,7 +84,7 @@ class TorqueBound(Result):
         rows = tuple(
             (
                 joint.name,
-                f"{error:.4g}",
+                at_most(error),
                 f"{found:.4g}",
                 f"{error / found:.3g}" if found else "",
                 f"{100 * error / limit:.3g} %" if np.isfinite(limit) else "",

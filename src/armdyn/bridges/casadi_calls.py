@@ -51,7 +51,7 @@ def compiled(whole: Whole) -> tuple[jit.Code, dict[str, int]]:
     module = _Module(whole)
     text = module.text()
     names = tuple(module.names)
-    code = jit.Code(jit.compiled(text), names, outside=module.loops)
+    code = jit.Code([jit.compiled(text)], names, outside=module.loops)
     code.kept = whole
     return code, {name: code.address(name) for name in names}
 
@@ -116,7 +116,6 @@ class _Module:
     ) -> str:
         """A function with what CasADi asks about it. outputs: None for zero, whose shape is in `shapes`."""
         w = LoopWriter()
-        w.label("entry")
         body(w)
         w.do("ret i32 0")
         self.names += [name, *(f"{name}_{each}" for each in ("n_in", "n_out", "sparsity_in", "sparsity_out"))]
@@ -124,7 +123,7 @@ class _Module:
         patterns = [_pattern(each, shape) for each, shape in zip(outputs, known, strict=True)]
         return "\n".join(
             [
-                f"define i32 @{name}(ptr %arg, ptr %res, ptr %iw, ptr %w, i32 %mem) {{\n{w.text}\n}}",
+                w.function(f"i32 @{name}(ptr %arg, ptr %res, ptr %iw, ptr %w, i32 %mem)"),
                 f"define i64 @{name}_n_in() {{\n  ret i64 {len(inputs)}\n}}",
                 f"define i64 @{name}_n_out() {{\n  ret i64 {len(outputs)}\n}}",
                 _sparsity(f"{name}_sparsity_in", [_pattern(each, each) for each in inputs]),

@@ -35,7 +35,7 @@ def handler(kernel: Kernel, version: tuple[int, int]) -> int:
     """The address of a handler for a kernel. It stays for good: XLA cannot be told that it is gone."""
     assert kernel.code is not None and version in VERSIONS
     image = jit.compiled(_text(kernel.ports, version))
-    code = jit.Code(image, ("handler",), outside={"loop": kernel.code.address("loop")})
+    code = jit.Code([image], ("handler",), outside={"loop": kernel.code.address("loop")})
     code.kept = kernel
     _immortal.append(code)
     return code.address("handler")
@@ -43,7 +43,6 @@ def handler(kernel: Kernel, version: tuple[int, int]) -> int:
 
 def _text(ports: Ports, version: tuple[int, int]) -> str:
     w = LoopWriter()
-    w.label("entry")
     cores = [len(port.shape) for port in ports.all]
     names = ("pointers", len(cores)), ("starts", len(cores)), ("steps", len(cores) + sum(cores)), ("inner", 1)
     for name, size in (*names, ("rest", 1), ("place", 1), ("span", 1)):
@@ -56,8 +55,7 @@ def _text(ports: Ports, version: tuple[int, int]) -> str:
     w.do("br label %done")
     w.label("done")
     w.do("ret ptr null")
-    head = f"declare void @loop(ptr, ptr, ptr, ptr)\ndefine ptr @handler(ptr %frame) {ONCE}"
-    return f"{head} {{\n{w.text}\n}}\n"
+    return "declare void @loop(ptr, ptr, ptr, ptr)\n" + w.function(f"ptr @handler(ptr %frame) {ONCE}")
 
 
 def _answer_metadata(w: LoopWriter, version: tuple[int, int]) -> None:

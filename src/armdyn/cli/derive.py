@@ -52,7 +52,10 @@ class Split(StrEnum):
 
 @verb(
     out=Writes("Write to a file: .txt, .tex, .md, .py, .json (steps also .html, .ipynb), or any with --format."),
-    panels={"Output": ("format", "entry", "split", "paper"), "Step by step": ("steps", "start", "quiz")},
+    panels={
+        "Output": ("format", "entry", "split", "paper"),
+        "Step by step": ("steps", "start", "quiz", "inverse_kinematics"),
+    },
 )
 def derive(
     robot: Robot,
@@ -77,7 +80,11 @@ def derive(
     ] = None,
     entry: Annotated[
         list[str] | None,
-        typer.Option("--entry", metavar="ENTRY", help="Only this entry: M12, C31, g2 or tau1; repeatable."),
+        typer.Option(
+            "--entry",
+            metavar="ENTRY",
+            help="Only this: M12, C31, g2, tau1, c112, h112, Gamma12, T2, J2, p_C2, omega2, kinetic; repeatable.",
+        ),
     ] = None,
     split: Annotated[
         list[Split] | None, typer.Option(help="Also give the torques by physical cause or by body; repeatable.")
@@ -96,8 +103,21 @@ def derive(
         str | None, typer.Option("--from", metavar="LINE", help="With --steps: begin with this line, such as M or C.")
     ] = None,
     quiz: Annotated[bool, typer.Option("--quiz", help="With --steps: leave out the results, for a student.")] = False,
+    require: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROPERTY",
+            help='Instead: conditions on the parameters for "M diagonal", "M constant" or "g zero".',
+        ),
+    ] = None,
     external: Annotated[
         bool, typer.Option("--external", help="Include the torques of a wrench that the robot exerts at the tool.")
+    ] = False,
+    inverse_kinematics: Annotated[
+        bool,
+        typer.Option(
+            "--inverse-kinematics", help="Instead: the closed form of the inverse kinematics, angle by angle."
+        ),
     ] = False,
 ) -> Result:
     """Derive the equations of motion in explicit form: M, C, g and, where the robot has them, springs and friction.
@@ -105,8 +125,15 @@ def derive(
     FORMAT program is a list of assignments for the torques, python a module with a function. Without a format, terms of
     long equations are counted; with one, everything is printed.
     """
-    from armdyn import derive
+    from armdyn import derive, design_conditions
+    from armdyn.equations import inverse_equations
 
+    if require is not None:
+        if steps or external or entry or split or format is not None:
+            raise OptionError("--require stands alone, with --symbols at most")
+        return design_conditions(robot, require, symbols=symbols.value, progress=progress)
+    if inverse_kinematics:
+        return inverse_equations(robot, format=None if format is None else format.value, start=start, quiz=quiz)
     equations = derive(robot, by, symbols=symbols.value, wrench=external, progress=progress)
     if steps:
         return equations.steps(format=None if format is None else format.value, start=start, quiz=quiz)

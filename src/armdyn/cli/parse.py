@@ -24,7 +24,7 @@ class OptionError(ArmdynError):
     """An option or an argument of the command line that cannot be used."""
 
 
-ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro")
+ROBOT_FILES = (".toml", ".urdf", ".xml", ".xacro", ".par")
 PICTURES = (".png", ".svg", ".pdf")
 FILMS = (".gif", ".html", ".mp4")
 PAYLOAD = "KG[@X,Y,Z]"

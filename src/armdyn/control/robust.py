@@ -62,8 +62,8 @@ class RobustPassivity(PassivityLaw):
         rho_j = sum over k of |(Y E)_jk|,   for true parameters p + E x with |x_k| <= 1
 
     M. W. Spong, IEEE Trans. Automatic Control 37(11), 1992, with bounds joint by joint: rho is the largest error of the
-    torques Y p at the state, where constants such as those of `armdyn.analysis.model_bounds` (Khalil sec. 7.3.3.3 g)
-    hold for all states at once. Since M' - 2C is skew-symmetric, V = s^T M s / 2 falls while s^T kd s exceeds
+    torques Y p at the state, where constants such as those of `armdyn.analysis.model_bounds` hold for
+    all states at once. Since M' - 2C is skew-symmetric, V = s^T M s / 2 falls while s^T kd s exceeds
     sum rho_j layer_j / 4: s is ultimately bounded (`ultimate_bound`), and |e| by |s| / rate, whatever the true robot
     within the bounds is.
 

@@ -13,7 +13,8 @@ from armdyn.controllers.controller import Part
 from armdyn.errors import NotApplicable
 from armdyn.graph import Graph
 from armdyn.kinematics.closed_form import ClosedForm, closed_form
-from armdyn.kinematics.inverse_kernels import all_graph, all_kernel, nearest_graph
+from armdyn.kinematics.inverse_graphs import all_graph, nearest_graph
+from armdyn.kinematics.inverse_kernels import all_kernel
 from armdyn.mechanics import kinematics
 from armdyn.robot import Robot
 from armdyn.robot.limits import working_range

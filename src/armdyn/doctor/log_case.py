@@ -51,7 +51,8 @@ class LogSettings:
     rows: samples at which torques are compared. independent: s, time after which errors count as independent.
     bodies: weight of the divergence of bodies, nats: a scale of 0.8 to 1.25 is no surprise.
     own: standard deviation of rotor, friction and offset torques as a part of the joint's torque.
-    finest: noise of a joint, at least, as a part of its torque: no model is better.
+    finest: noise of a joint, at least, as a part of its torque: sensors resolve no finer. A hundredth hid zeros
+        off by 0.1 rad, which bodies that are turned explain to half a percent.
     fewest: rows of a joint below which it is not judged. cap: nats by which friction of the wrong sign counts at most.
     named, per_sample: nats that a reading must gain, at least and per independent sample.
     clear, poor: largest part of a torque that is not explained, up to which columns, signs and units are not doubted,
@@ -62,7 +63,7 @@ class LogSettings:
     independent: float = 0.25
     bodies: float = 5.0
     own: float = 0.5
-    finest: float = 0.01
+    finest: float = 0.003
     fewest: int = 40
     cap: float = 15.0
     named: float = 8.0
@@ -121,7 +122,8 @@ class TorqueFit(NamedTuple):
     """The parameters of largest posterior probability.
 
     x: (p,) parameters; errors: (n,) residual over the torque, rms, NaN where nothing is known
-    evidence: nats, of which friction that would drive its joint takes `signs`; sigma: (n,) noise
+    evidence: nats, of which friction that would drive its joint takes `signs`, and parameters that the model does not
+        expect take `cost`; sigma: (n,) noise
     """
 
     x: Array
@@ -129,6 +131,7 @@ class TorqueFit(NamedTuple):
     evidence: float
     sigma: Array
     signs: float
+    cost: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +305,7 @@ class LogCase:
         signs = float(np.maximum(log_ndtr(x[friction] / deviation), -s.cap).sum())
         cost = barrier.value(x) - barrier.value(start) + float(prior @ x**2) / 2
         errors = np.where(known, np.sqrt(left) / np.sqrt(np.maximum(square, 1e-300)), np.nan)
-        return TorqueFit(x, errors, -noise - cost - spread / 2 + signs, sigma, signs)
+        return TorqueFit(x, errors, -noise - cost - spread / 2 + signs, sigma, signs, cost)
 
     @property
     def misfit(self) -> float:
@@ -313,8 +316,11 @@ class LogCase:
 
     @property
     def settled(self) -> bool:
-        """Whether the torques are explained to within the finest noise, by friction that brakes: nothing is to ask."""
-        return self.worst < 1.5 * SETTINGS.finest and self.fit.signs > -SETTINGS.named
+        """Whether the torques are explained to within the finest noise, by parameters near those of the model and by
+        friction that brakes: nothing is to ask.
+        """
+        fit, s = self.fit, SETTINGS
+        return self.worst < 2 * s.finest and fit.cost < s.named and fit.signs > -s.named
 
     @property
     def worst(self) -> float:

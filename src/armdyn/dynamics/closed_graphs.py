@@ -14,20 +14,21 @@ from typing import Any, Literal
 
 from armdyn.algebra import Scalar, derivative
 from armdyn.algebra.ops import add, sub
-from armdyn.dynamics.graphs import GraphMaker, Inputs, Near, Source, Variant
+from armdyn.dynamics.graphs import ACCELERATION_SLOPES, GraphMaker, Inputs, Near, Source, Variant, wrench_inputs
 from armdyn.dynamics.model_choice import traced
 from armdyn.errors import NotApplicable
 from armdyn.graph import Graph
-from armdyn.mechanics import composite_body, derivatives, kinematics, linear, newton_euler
+from armdyn.mechanics import centroid, composite_body, derivatives, energies, kinematics, linear, newton_euler
 from armdyn.mechanics.angle_pair import AnglePair
 from armdyn.mechanics.closed_chain import ClosedMotion, reduced, reduced_coriolis, reduced_torques
 from armdyn.mechanics.dependent_joints import DependentJoints, dependent_joints
-from armdyn.mechanics.forward import joint_name
+from armdyn.mechanics.forward import joint_name, slopes
 from armdyn.mechanics.friction import friction_torques
 from armdyn.mechanics.loop_forces import transmitted
-from armdyn.mechanics.matrices import Rows, identity, plus, product, times, transpose
+from armdyn.mechanics.matrices import Rows, identity, plus, product, symmetric, times, transpose
 from armdyn.mechanics.moving_axes import at, in_chart, positions_of, steady
-from armdyn.mechanics.quantity import nested
+from armdyn.mechanics.quantity import nested, quantity
+from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters.regressor import projected
 from armdyn.parameters.standard import FAMILIES
 from armdyn.robot import Robot
@@ -49,7 +50,7 @@ def of_closed_motion(view: Choice, *, wrenches: bool = False, inverts: bool = Fa
             other, near = (variant.other, True) if isinstance(variant, Near) else (variant, False)
             if inverts:
                 _require_inertia(source)
-            names = (*inputs, *(_wrench_names(other) if wrenches else ()), *["near"] * near)
+            names = (*inputs, *(wrench_inputs(other) if wrenches else ()), *["near"] * near)
             robot = source.tree.robot if view == "robot" else getattr(source.tree.views, view)
             robot = source.tree.views.torques if view == "loaded" and other is None else robot
             return _graph(source, names, robot, lambda robot, motion: formula(robot, motion, other))
@@ -86,16 +87,9 @@ class _Closed:
 # Torques --------------------------------------------------------------------------------------------------------------
 
 
-def _wrench_names(variant: Variant | None) -> tuple[str, ...]:
-    if variant is None:
-        return ()
-    return tuple(f"wrench{k + 1}" for k in range(len(variant))) if isinstance(variant, tuple) else ("wrench",)
-
-
 def _wrench(motion: ClosedMotion, variant: Variant | None) -> Any:
-    if isinstance(variant, tuple):
-        return {frame: motion.given[f"wrench{k + 1}"] for k, frame in enumerate(variant)}
-    return motion.given.get("wrench")
+    given = [motion.given[name] for name in wrench_inputs(variant)]
+    return dict(zip(variant, given, strict=True)) if isinstance(variant, tuple) else next(iter(given), None)
 
 
 @of_closed_motion("loaded", wrenches=True)
@@ -179,11 +173,7 @@ def joint_reactions(robot: Robot, motion: ClosedMotion, variant: Any) -> Any:
 @of_closed_motion("torques")
 def mass_matrix(robot: Robot, motion: ClosedMotion, _: Any) -> Any:
     """G^T M G, symmetric by construction."""
-    return _symmetric(reduced(motion.G, composite_body.mass_matrix.formula(robot, motion.q)))
-
-
-def _symmetric(A: Rows) -> Rows:
-    return [[A[max(i, j)][min(i, j)] for j in range(len(A))] for i in range(len(A))]
+    return symmetric(reduced(motion.G, composite_body.mass_matrix.formula(robot, motion.q)))
 
 
 @of_closed_motion("torques")
@@ -271,13 +261,29 @@ def forward_dynamics_derivatives(robot: Robot, motion: ClosedMotion, _: Any) -> 
     factors, qdd = _accelerations(robot, motion)
     chart = plus(qdd, steady(motion.chain.robot, motion.given["qd"])) if robot.compounds else qdd
     by_q, by_qd = _slopes(robot, ClosedMotion(motion.chain, {**motion.given, "qdd": chart}, motion.q))
-
-    def solved(A: Rows) -> Rows:
-        return transpose([linear.solve(factors, column) for column in transpose(A)])
-
-    inverse = _symmetric(solved(identity(len(qdd))))
-    return {"dqdd_dq": _negative(solved(by_q)), "dqdd_dqd": _negative(solved(by_qd)), "dqdd_dtau": inverse}
+    return dict(zip(ACCELERATION_SLOPES, slopes(factors, by_q, by_qd), strict=True))
 
 
-def _negative(A: Rows) -> Rows:
-    return [[sub(0, x) for x in row] for row in A]
+QUANTITIES: dict[str, GraphMaker] = {
+    "inverse_dynamics": inverse_dynamics,
+    "forward_dynamics": forward_dynamics,
+    "mass_matrix": mass_matrix,
+    "coriolis_matrix": coriolis_matrix,
+    "coriolis": coriolis,
+    "gravity": torques(newton_euler.gravity, "q"),
+    "springs": torques(quantity(spring_torques), "q"),
+    "friction": friction,
+    "pose": pose,
+    "jacobian": jacobian,
+    "jacobian_dot_qd": jacobian_dot_qd,
+    "regressor": regressor,
+    "inverse_dynamics_derivatives": inverse_dynamics_derivatives,
+    "forward_dynamics_derivatives": forward_dynamics_derivatives,
+    "joint_reactions": joint_reactions,
+    "kinetic_energy": scalar(energies.kinetic_energy, "q", "qd"),
+    "potential_energy": scalar(energies.potential_energy, "q", places=True),
+    "center_of_mass": scalar(centroid.center_of_mass, "q", places=True),
+    "centroidal_momentum": scalar(centroid.centroidal_momentum, "q", "qd", places=True),
+    "closed": closed,
+}
+"""The quantities of robots with closed loops or mimic joints, by name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, NamedTuple
@@ -16,7 +16,7 @@ from armdyn.dynamics.facade import Dynamics
 from armdyn.dynamics.fingerprint import fingerprint
 from armdyn.dynamics.graphs import Derived, Variant
 from armdyn.dynamics.quantities import QUANTITIES, Definition
-from armdyn.errors import ArmdynError, NotApplicable, ShapeError, unknown_name
+from armdyn.errors import ArmdynError, NotApplicable, ShapeError
 from armdyn.kernels import Kernel, Program
 
 Pair = tuple[int, int]
@@ -200,18 +200,12 @@ def definition_of(dynamics: Dynamics, name: str) -> Definition:
 
 
 def arguments_of(
-    definition: Definition, arguments: Sequence[Any], named: dict[str, Any], where: str
+    definition: Definition, arguments: Sequence[Any], named: Mapping[str, Any], where: str
 ) -> tuple[list[Any], str | None]:
     """The inputs in order, and the frame."""
-    frame = named.pop("frame", None) if definition.optional == "frame" else None
-    values = dict(zip(definition.inputs, arguments, strict=False))
-    for name, value in named.items():
-        if name not in definition.inputs or name in values:
-            raise unknown_name("argument", name, definition.inputs, where=where)
-        values[name] = value
-    if len(arguments) > len(definition.inputs) or len(values) < len(definition.inputs):
-        raise ShapeError(f"{len(arguments)} arguments", where=where, expected=", ".join(definition.inputs))
-    return [values[name] for name in definition.inputs], None if frame == "tool" else frame
+    optional = "frame" if definition.optional == "frame" else None
+    values, frame = definition.in_order(arguments, named, where, optional)
+    return values, None if frame == "tool" else frame
 
 
 def check_shapes(inputs: Sequence[str], sizes: Sequence[int], arrays: Sequence[Any], where: str) -> None:

@@ -20,7 +20,7 @@ from armdyn.dynamics.looped.choice import worth_looping
 from armdyn.dynamics.looped.robots import can_be_looped
 from armdyn.dynamics.program_cache import ProgramCache
 from armdyn.dynamics.programs import COMPOSED, LOADED, concatenated, finite, program
-from armdyn.dynamics.quantities import HESSIANS, QUANTITIES, Definition, Quantities
+from armdyn.dynamics.quantities import QUANTITIES, RARE, Definition, Quantities
 from armdyn.errors import ArmdynError, FeatureError, NotApplicable, PhysicsError, RobotError, ShapeError, unknown_name
 from armdyn.graph import Graph, Operations
 from armdyn.kernels import Composite, Kernel, Program
@@ -122,11 +122,9 @@ class Dynamics(Shown, Quantities):
             return self._graphs[key]
 
     def _maker(self, definition: Definition) -> GraphMaker:
-        if not self.robot.constrained and not self.coordinates.doubled:
-            return definition.graph
-        made = definition.closed if self.robot.constrained else definition.elastic and definition.elastic.graph
-        assert made is not None, f"{definition.name}: the gate lets only rows with a graph for this robot through"
-        return made
+        if self.robot.constrained:
+            return definition.closed
+        return definition.elastic.graph if self.coordinates.doubled else definition.graph
 
     def view(self, name: str, *, parameters: bool = False) -> Robot:
         """The robot, in numbers, in whose frames and with whose parameters the graph of a function is written."""
@@ -265,7 +263,7 @@ class Dynamics(Shown, Quantities):
         for name in (*taken, *extra):
             made = self._programs.get(name)
             label = name if name in extra else f"{name}({', '.join(QUANTITIES[name].inputs)})"
-            if made is None and name not in known and (self.n > LONG or name in HESSIANS):
+            if made is None and name not in known and (self.n > LONG or name in RARE):
                 lines.append(f"{label:<46}  at first use")
                 continue
             count = self.operations(name) if made is None else made.operations
@@ -331,7 +329,8 @@ class Function:
             return self.plain(*arguments)
         options = {key: named.pop(key) for key in OPTIONS if key in named}
         near = (named.pop("near"),) if self.dynamics.robot.constrained and "near" in named else ()
-        values, choice = _sorted(self.dynamics, self.definition, arguments, named)
+        where = f"{self.definition.name} of robot {self.dynamics.robot.name!r}"
+        values, choice = self.definition.in_order(arguments, named, where, self.definition.optional, ", ".join(OPTIONS))
         variant, frames, wrenches = _variant(self.definition, choice)
         if near:
             if self.dynamics.robot.compounds:
@@ -417,7 +416,8 @@ def _checking(
     def call(*values: Any, **options: Any) -> Any:
         with np.errstate(all="ignore"):  # what NumPy would warn of is an error here
             result = made(*values, **options)
-            usual = type(result) is np.ndarray and result.size <= _most(values) and not dynamics.checked
+            most = sum([value.size for value in values if type(value) is np.ndarray])
+            usual = type(result) is np.ndarray and result.size <= most and not dynamics.checked
             if not (usual and isfinite(np.add.reduce(result, axis=None))):  # a batch: one look at the result
                 if dynamics.robot.constrained and "q" in definition.inputs and not isinstance(variant, Near):
                     result = _closed_again(dynamics, definition, variant, values, result)
@@ -454,35 +454,6 @@ def _closed_again(
             old[...] = shaped  # perhaps the caller's own array
         filled.append(old if isinstance(old, np.ndarray) and old.ndim else shaped[()])
     return tuple(filled) if isinstance(result, tuple) else filled[0]
-
-
-def _most(values: tuple[Any, ...]) -> int:
-    """Numbers in the inputs, as far as they are arrays."""
-    return sum([value.size for value in values if type(value) is np.ndarray])
-
-
-def _sorted(
-    dynamics: Dynamics, definition: Definition, arguments: tuple[Any, ...], named: dict[str, Any]
-) -> tuple[Any, Any]:
-    """The inputs in order, and the wrench or frame."""
-    names = (*definition.inputs, definition.optional) if definition.optional else definition.inputs
-    where = f"{definition.name} of robot {dynamics.robot.name!r}"
-    wanted = ", ".join(definition.inputs) + (f" and optionally {definition.optional}" if definition.optional else "")
-    if len(arguments) > len(names):
-        raise ShapeError(
-            f"{len(arguments)} arguments given", where=where, expected=wanted, advice="Pass out= by keyword"
-        )
-    values: dict[str, Any] = dict(zip(names, arguments, strict=False))
-    for name, value in named.items():
-        if name not in names:
-            raise unknown_name("argument", name, [*filter(None, names), *OPTIONS], where=where)
-        if name in values:
-            raise ShapeError(f"argument {name} is given twice", where=where, expected=wanted)
-        values[name] = value
-    missing = [name for name in definition.inputs if name not in values]
-    if missing:
-        raise ShapeError(f"missing arguments: {', '.join(missing)}", where=where, expected=wanted)
-    return [values[name] for name in definition.inputs], values.get(definition.optional or "")
 
 
 def _require_finite(dynamics: Dynamics, definition: Definition, values: tuple[Any, ...], result: Any) -> None:

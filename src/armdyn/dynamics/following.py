@@ -14,8 +14,6 @@ from armdyn.typing import Array
 if TYPE_CHECKING:
     from armdyn.dynamics.facade import Dynamics
 
-CHOICES = ("previous",)
-
 
 def followed(dynamics: Dynamics, q: Any, choice: str) -> Array:
     """Closed configurations (..., N, all) for `near`, along positions (..., N, n) of the independent joints.
@@ -24,8 +22,8 @@ def followed(dynamics: Dynamics, q: Any, choice: str) -> Array:
 
     Raises PhysicsError, with the loop, where the loops cannot be closed on the way.
     """
-    if choice not in CHOICES:
-        raise unknown_name("choice of near=", choice, CHOICES, where=f"robot {dynamics.robot.name!r}")
+    if choice != "previous":
+        raise unknown_name("choice of near=", choice, ["previous"], where=f"robot {dynamics.robot.name!r}")
     chain, close = dependent_joints(dynamics.robot), dynamics.program("closed", Near(None))
     positions = np.asarray(q, dtype=float)
     found = np.empty((*positions.shape[:-1], len(chain.tree.joints)))
@@ -38,6 +36,3 @@ def followed(dynamics: Dynamics, q: Any, choice: str) -> Array:
                 here = np.array(chain.continued(place.tolist(), before.tolist()))
             configurations[k] = before = here
     return found
-
-
-__all__ = ["followed"]

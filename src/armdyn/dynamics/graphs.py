@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from armdyn.algebra import Scalar
 from armdyn.algebra.ops import add, mul, sub, total
@@ -42,6 +44,7 @@ LONG = 20
 DEEP = 14
 """Joints of one chain beyond which articulated bodies are cheaper without counting."""
 
+ACCELERATION_SLOPES = ("dqdd_dq", "dqdd_dqd", "dqdd_dtau")
 Variant = str | tuple[str, ...]
 """What a graph has been made for: "wrench", the frames that carry wrenches, or the name of a frame."""
 Inputs = tuple[str, ...]
@@ -122,9 +125,13 @@ GraphMaker = Callable[[Source, Inputs, Any], Graph]
 # Quantities of one formula --------------------------------------------------------------------------------------------
 
 
-def on_torques(formula: Any) -> GraphMaker:
-    """A formula of torques: frames and parameters may be chosen freely."""
-    return lambda source, inputs, _: source.traced(source.views.torques, formula, inputs)
+def on_torques(formula: Any, *results: str) -> GraphMaker:
+    """A formula of torques: frames and parameters may be chosen freely. results: their names, if there are several."""
+
+    def named(robot: Robot, *values: Any) -> dict[str, Any]:
+        return dict(zip(results, formula.formula(robot, *values), strict=True))
+
+    return lambda source, inputs, _: source.traced(source.views.torques, named if results else formula, inputs)
 
 
 def on_robot(formula: Any) -> GraphMaker:
@@ -155,17 +162,21 @@ def on_loaded_robot(formula: Any) -> GraphMaker:
 
 
 def _loaded(source: Source, view: Robot, formula: Any, inputs: Inputs, wrench: Variant | None) -> Graph:
-    if wrench is None:
-        return source.traced(view, formula, inputs)
     if not isinstance(wrench, tuple):
-        return source.traced(view, formula, (*inputs, "wrench"))
+        return source.traced(view, formula, (*inputs, *wrench_inputs(wrench)))
     count = len(inputs)
 
     def on_frames(robot: Robot, *values: Any) -> Any:
-        wrenches = dict(zip(wrench, values[count:], strict=True))
-        return formula.formula(robot, *values[:count], wrenches)
+        return formula.formula(robot, *values[:count], dict(zip(wrench, values[count:], strict=True)))
 
-    return source.traced(view, on_frames, (*inputs, *(f"wrench{k + 1}" for k in range(len(wrench)))))
+    return source.traced(view, on_frames, (*inputs, *wrench_inputs(wrench)))
+
+
+def wrench_inputs(wrench: Variant | None) -> Inputs:
+    """Names of the inputs that are wrenches: one at the tool, or one on each of several frames."""
+    if isinstance(wrench, tuple):
+        return tuple(f"wrench{k + 1}" for k in range(len(wrench)))
+    return () if wrench is None else ("wrench",)
 
 
 def positions(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
@@ -184,11 +195,10 @@ def forward_dynamics(source: Source, inputs: Inputs, wrench: Variant | None) -> 
 def _forward_formulations(source: Source) -> list[Any]:
     require_inertia(source.robot.bound())
     depth = max(len(source.robot.path(link.index)) for link in source.robot.links)
-    both = [composite_body, articulated_body]
-    spins = source.views.torques.spins
-    if any(spin.axis is not None and spin.carrier != WORLD for spin in spins) or depth <= SHORT:
+    carried = any(spin.axis is not None and spin.carrier != WORLD for spin in source.views.torques.spins)
+    if carried or depth <= SHORT:
         return [composite_body]
-    return both if depth <= DEEP else [articulated_body]
+    return [composite_body, articulated_body] if depth <= DEEP else [articulated_body]
 
 
 def coriolis_matrix(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
@@ -225,35 +235,20 @@ def _pair(graph: Graph, dq: Any, dqd: Any) -> Graph:
 def forward_dynamics_derivatives(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
     """(dqdd/dq, dqdd/dqd, dqdd/dtau) = M^-1 (-dtau/dq, -dtau/dqd, 1), at the qdd that the torques produce."""
     require_inertia(source.robot.bound())
-    n = range(source.robot.n)
 
     def formula(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
-        factors = linear.factor(composite_body.mass_matrix.formula(robot, q))
-        rest = [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
-        qdd = linear.solve(factors, rest)
-        slopes = derivatives.inverse_dynamics_derivatives.formula
-        dq, dqd = slopes(robot, q, qd, plus(qdd, steady(robot, qd)))
-        unit = [[-int(i == j) for j in n] for i in n]
-
-        def solved(matrix: Any) -> list[list[Scalar]]:
-            columns = [linear.solve(factors, [-matrix[i][j] for i in n]) for j in n]
-            return [[columns[j][i] for j in n] for i in n]
-
-        inverse = solved(unit)
-        symmetric = [[inverse[max(i, j)][min(i, j)] for j in n] for i in n]
-        return {"dqdd_dq": solved(dq), "dqdd_dqd": solved(dqd), "dqdd_dtau": symmetric}
+        factors, qdd = _solved(robot, q, qd, tau)
+        dq, dqd = derivatives.inverse_dynamics_derivatives.formula(robot, q, qd, plus(qdd, steady(robot, qd)))
+        return dict(zip(ACCELERATION_SLOPES, forward.slopes(factors, dq, dqd), strict=True))
 
     return source.traced(source.views.torques, formula, inputs)
 
 
-def inverse_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
-    """Second derivatives of weighted torques."""
-
-    def formula(robot: Robot, *values: Any) -> dict[str, Any]:
-        names = ("H_q_q", "H_q_qd", "H_qd_qd", "H_q_qdd")
-        return dict(zip(names, second_derivatives.inverse_dynamics_hessian.formula(robot, *values), strict=True))
-
-    return source.traced(source.views.torques, formula, inputs)
+def _solved(robot: Robot, q: Any, qd: Any, tau: Any) -> tuple[linear.Factors, list[Scalar]]:
+    """(factors of the mass matrix, accelerations)."""
+    factors = linear.factor(composite_body.mass_matrix.formula(robot, q))
+    rest = [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
+    return factors, linear.solve(factors, rest)
 
 
 def forward_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) -> Graph:
@@ -266,9 +261,8 @@ def forward_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) 
     n = range(source.robot.n)
 
     def formula(robot: Robot, q: Any, qd: Any, tau: Any, weights: Any) -> dict[str, Any]:
-        factors = linear.factor(composite_body.mass_matrix.formula(robot, q))
-        rest = [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
-        qdd, u = linear.solve(factors, rest), linear.solve(factors, list(weights))
+        factors, qdd = _solved(robot, q, qd, tau)
+        u = linear.solve(factors, list(weights))
         dq, dqd = derivatives.inverse_dynamics_derivatives.formula(robot, q, qd, qdd)
         q_q, q_qd, qd_qd, q_qdd = second_derivatives.inverse_dynamics_hessian.formula(robot, q, qd, qdd, u)
         rates = [linear.solve(factors, row) for row in q_qdd]  # G M^-1
@@ -285,6 +279,25 @@ def forward_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) 
         }
 
     return source.traced(source.views.torques, formula, inputs)
+
+
+class Accelerations(NamedTuple):
+    """Forward dynamics and its derivatives, by solving for what another formulation needs: to compare with."""
+
+    mass_matrix: Any
+    inverse_dynamics: Any
+    inverse_dynamics_derivatives: Any
+
+    def forward_dynamics(self, robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
+        bias = self.inverse_dynamics(robot, q, qd, np.zeros_like(qd))
+        return np.linalg.solve(self.mass_matrix(robot, q), (tau - bias)[..., None])[..., 0]
+
+    def derivatives(self, robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
+        """(..., 3, n, n)"""
+        inverse = np.linalg.inv(self.mass_matrix(robot, q))
+        slopes = self.inverse_dynamics_derivatives(robot, q, qd, self.forward_dynamics(robot, q, qd, tau))
+        by_q, by_qd = np.moveaxis(np.asarray(slopes), -3, 0)
+        return np.stack([-inverse @ by_q, -inverse @ by_qd, inverse], axis=-3)
 
 
 def some_configuration(robot: Robot) -> list[float]:

@@ -11,13 +11,11 @@ rounded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from armdyn.algebra import Scalar
 from armdyn.dynamics.facade import Dynamics, compile
 from armdyn.errors import NotApplicable
 from armdyn.mechanics.friction import numbered, of_motor
@@ -117,11 +115,8 @@ def _sliding(part: Any) -> Any:
     """Friction, or a motor, whose Coulomb friction is less by its presliding parts."""
     if part is None or (isinstance(part, Friction) and part.law != ROUNDED):
         return part
-    return replace(part, coulomb=part.coulomb - _sum_of(part.values))
-
-
-def _sum_of(values: Mapping[str, Scalar]) -> Scalar:
-    return sum(value for key, value in values.items() if key.startswith("presliding_"))
+    presliding = [value for key, value in part.values.items() if key.startswith("presliding_")]
+    return replace(part, coulomb=part.coulomb - sum(presliding))
 
 
 def torques_along(model: Robot | Dynamics, q: Array, qd: Array, qdd: Array) -> Array:

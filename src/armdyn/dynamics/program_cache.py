@@ -17,8 +17,8 @@ import numpy as np
 from armdyn.dynamics.fingerprint import fingerprint
 from armdyn.dynamics.programs import concatenated, parts_of
 from armdyn.graph import Graph
-from armdyn.kernels import Composite, Kernel, Program, cache, jit, reloaded, sources
-from armdyn.kernels.kernel_record import KernelRecord, counted
+from armdyn.kernels import Composite, Kernel, Program, cache, jit, restored, sources
+from armdyn.kernels.ports import KernelRecord, counted
 from armdyn.robot import Robot
 
 FOLDERS = ("algebra", "graph", "robot", "mechanics", "parameters", "kernels", "dynamics")
@@ -47,10 +47,11 @@ class ProgramCache:
         except (KeyError, TypeError, ValueError):
             return None
         if len(records) == 1:
-            return reloaded(records[0], name, graph)
-        kernels = [reloaded(record, f"{name}_{k}", _part(graph, k)) for k, record in enumerate(records)]
-        found = tuple(kernel for kernel in kernels if kernel is not None)
-        return Composite(found, concatenated, operations) if records and len(found) == len(records) else None
+            return restored(records[0], name, graph)
+        kernels = tuple(
+            restored(record, f"{name}_{k}", lambda k=k: parts_of(graph())[k]) for k, record in enumerate(records)
+        )
+        return Composite(kernels, concatenated, operations) if kernels else None
 
     def keep(self, function: str, variant: object, made: Program) -> None:
         """A note for the next time, on programs that are machine code."""
@@ -77,10 +78,3 @@ class ProgramCache:
         if self._base is None:
             return None
         return cache.key("program", *self._base, jit.machine_description(), function, repr(variant))
-
-
-def _part(graph: Callable[[], Graph], k: int) -> Callable[[], Graph]:
-    return lambda: parts_of(graph())[k]
-
-
-__all__ = ["ProgramCache"]

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.dynamics import closed_graphs, elastic_graphs, graphs
+from armdyn.dynamics import graphs
 from armdyn.dynamics.graphs import (
     GraphMaker,
     Inputs,
@@ -29,6 +28,7 @@ from armdyn.dynamics.graphs import (
     on_torques,
     with_wrench,
 )
+from armdyn.errors import ShapeError, unknown_name
 from armdyn.mechanics import (
     articulated_body,
     centroid,
@@ -45,13 +45,14 @@ from armdyn.mechanics.actuators import friction_torques
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.springs import spring_torques
-from armdyn.parameters import regressor
-from armdyn.robot import Robot
+from armdyn.parameters import link_end_regressor, regressor
+from armdyn.parameters.energy_regressor import energy_regressor, momentum_regressor
 from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, LOSSY, declare
 from armdyn.robot.features import TREE as RIGID
 from armdyn.typing import Floats
 
 if TYPE_CHECKING:
+    from armdyn.dynamics.elastic_graphs import Elastic
     from armdyn.dynamics.facade import Dynamics
 
 Formulation = Callable[..., Any]
@@ -60,6 +61,7 @@ Out = Floats | tuple[Floats, ...] | None
 Declaration = TypeVar("Declaration", bound=Callable[..., Any])
 TREE = (*RIGID, *FREE)
 STILL = (*FRICTIONLESS, *FREE)
+UNCOMPENSATED = tuple(name for name in RIGID if name != "gravity_compensation")
 OPTIONAL = ("wrench", "frame")
 _ENTRY = re.compile(r"(?:Returns )?(\w+): (?:(\(\.\.\..*?\)),? ?)?(.*)")
 
@@ -80,8 +82,6 @@ class Definition:
     name, inputs, optional: from the declaration; optional is "wrench", "frame" or None.
     results: names of the results.
     graph: makes the graph.
-    closed: makes the graph for a robot with closed loops or mimic joints; None: refused for such robots.
-    elastic: graph and reference for a robot with elastic joints; None: refused for such robots.
     references: formulations to compare with; the second where the first does not apply to a robot.
     gravity: whether gravity has a part in it.
     inverts: whether it needs the inverse of the mass matrix.
@@ -95,17 +95,14 @@ class Definition:
         graph: GraphMaker,
         references: tuple[Formulation, ...],
         *,
-        closed: GraphMaker | None,
         gravity: bool,
         inverts: bool,
         takes: tuple[str, ...],
     ) -> None:
         self.declaration, self.results, self.graph, self.references = declaration, results, graph, references
-        self.closed, self.gravity, self.inverts = closed, gravity, inverts
+        self.gravity, self.inverts = gravity, inverts
         self.name = declaration.__name__
-        self.elastic = elastic_graphs.QUANTITIES.get(self.name)
-        springy = ("elastic",) if self.elastic else ()
-        self.takes = declare(f"dynamics.{self.name}", (*takes, *springy))
+        self.takes = declare(f"dynamics.{self.name}", takes)
         self.__doc__ = declaration.__doc__
         names = [name for name, each in self.signature.parameters.items() if each.kind is not each.KEYWORD_ONLY]
         self.inputs: Inputs = tuple(name for name in names if name not in OPTIONAL)
@@ -116,6 +113,41 @@ class Definition:
         if dynamics is None:
             return self.declaration
         return dynamics.__dict__.setdefault(self.name, dynamics._function(self))
+
+    def in_order(
+        self, arguments: Sequence[Any], named: Mapping[str, Any], where: str, optional: str | None, options: str = ""
+    ) -> tuple[list[Any], Any]:
+        """The inputs in order, and the optional argument, if there is one. where, options: named in errors."""
+        names = (*self.inputs, optional) if optional else self.inputs
+        wanted = ", ".join(self.inputs) + (f" and optionally {optional}" if optional else "")
+        if len(arguments) > len(names):
+            advice = f"Pass {options} by keyword" if options else ""
+            raise ShapeError(f"{len(arguments)} arguments given", where=where, expected=wanted, advice=advice)
+        values: dict[str, Any] = dict(zip(names, arguments, strict=False))
+        for name, value in named.items():
+            if name not in names:
+                raise unknown_name("argument", name, [*names, *filter(None, options.split(", "))], where=where)
+            if name in values:
+                raise ShapeError(f"argument {name} is given twice", where=where, expected=wanted)
+            values[name] = value
+        missing = [name for name in self.inputs if name not in values]
+        if missing:
+            raise ShapeError(f"missing arguments: {', '.join(missing)}", where=where, expected=wanted)
+        return [values[name] for name in self.inputs], values.get(optional or "")
+
+    @property
+    def closed(self) -> GraphMaker:
+        """Makes the graph for a robot with closed loops or mimic joints, if the quantity takes them."""
+        from armdyn.dynamics import closed_graphs  # not loaded for open chains
+
+        return closed_graphs.QUANTITIES[self.name]
+
+    @property
+    def elastic(self) -> Elastic:
+        """Graph and reference for a robot with elastic joints, if the quantity takes them."""
+        from armdyn.dynamics import elastic_graphs  # not loaded for rigid robots
+
+        return elastic_graphs.QUANTITIES[self.name]
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -154,35 +186,30 @@ def row(
     results: str,
     graph: GraphMaker,
     *references: Formulation,
-    closed: GraphMaker | None = None,
+    closed: bool = True,
+    elastic: bool = True,
     gravity: bool = True,
     inverts: bool = False,
     takes: tuple[str, ...] = (),
 ) -> Callable[[Declaration], Declaration]:
-    """Make a declaration a row of the table; results: their names, separated by blanks. Others: see Definition."""
+    """Make a declaration a row of the table; results: their names, separated by blanks.
+
+    closed, elastic: whether `closed_graphs` and `elastic_graphs` have it for robots with loops and with elastic joints.
+    Others: see Definition.
+    """
 
     def defined(declaration: Declaration) -> Declaration:
         names = tuple(results.split())
-        taken = takes if closed is None else (*CLOSED, *takes)
-        made = Definition(
-            declaration, names, graph, references, closed=closed, gravity=gravity, inverts=inverts, takes=taken
-        )
+        taken = (*(CLOSED if closed else ()), *takes, *(("elastic",) if elastic else ()))
+        made = Definition(declaration, names, graph, references, gravity=gravity, inverts=inverts, takes=taken)
         return cast(Declaration, made)
 
     return defined
 
 
-def _forward_derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> Any:
-    """Derivatives of forward dynamics, (..., 3, n, n), from other formulations than the graph's."""
-    inverse = np.linalg.inv(newton_euler.mass_matrix(robot, q))
-    bias = newton_euler.inverse_dynamics(robot, q, qd, np.zeros_like(qd))
-    qdd = (inverse @ (tau - bias)[..., None])[..., 0]
-    dq, dqd = np.moveaxis(np.asarray(derivatives.inverse_dynamics_derivatives(robot, q, qd, qdd)), -3, 0)
-    return np.stack([-inverse @ dq, -inverse @ dqd, inverse], axis=-3)
-
-
-def _positions(robot: Robot, q: Any) -> Any:
-    return q
+BY_RECURSION = graphs.Accelerations(
+    newton_euler.mass_matrix, newton_euler.inverse_dynamics, derivatives.inverse_dynamics_derivatives
+)
 
 
 class Quantities:
@@ -200,7 +227,6 @@ class Quantities:
         with_wrench(newton_euler.inverse_dynamics),
         newton_euler_base.inverse_dynamics,
         newton_euler.inverse_dynamics,
-        closed=closed_graphs.inverse_dynamics,
         takes=(*LOSSY, *FREE),
     )
     def inverse_dynamics(
@@ -231,7 +257,6 @@ class Quantities:
         graphs.forward_dynamics,
         articulated_body.forward_dynamics,
         composite_body.forward_dynamics,
-        closed=closed_graphs.forward_dynamics,
         inverts=True,
         takes=(*LOSSY, *FREE),
     )
@@ -263,7 +288,6 @@ class Quantities:
         "M",
         on_torques(composite_body.mass_matrix),
         newton_euler.mass_matrix,
-        closed=closed_graphs.mass_matrix,
         gravity=False,
         takes=STILL,
     )
@@ -280,7 +304,6 @@ class Quantities:
         "C",
         graphs.coriolis_matrix,
         gim_christoffel.coriolis_matrix,
-        closed=closed_graphs.coriolis_matrix,
         gravity=False,
         takes=STILL,
     )
@@ -299,7 +322,6 @@ class Quantities:
         on_torques(newton_euler.coriolis),
         newton_euler_base.coriolis,
         newton_euler.coriolis,
-        closed=closed_graphs.coriolis,
         gravity=False,
         takes=STILL,
     )
@@ -318,7 +340,6 @@ class Quantities:
         on_torques(newton_euler.gravity),
         newton_euler_base.gravity,
         newton_euler.gravity,
-        closed=closed_graphs.torques(newton_euler.gravity, "q"),
         takes=STILL,
     )
     def gravity(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
@@ -334,7 +355,6 @@ class Quantities:
         "tau",
         on_robot(spring_torques),
         quantity(spring_torques),
-        closed=closed_graphs.torques(quantity(spring_torques), "q"),
         takes=STILL,
     )
     def springs(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
@@ -351,7 +371,6 @@ class Quantities:
         "tau",
         on_robot(friction_torques),
         quantity(friction_torques),
-        closed=closed_graphs.friction,
         gravity=False,
         takes=(*TREE, "presliding"),
     )
@@ -369,7 +388,6 @@ class Quantities:
         "T",
         on_frame(kinematics.pose),
         kinematics.pose,
-        closed=closed_graphs.pose,
         gravity=False,
         takes=STILL,
     )
@@ -387,7 +405,6 @@ class Quantities:
         "J",
         on_frame(kinematics.jacobian),
         kinematics.jacobian,
-        closed=closed_graphs.jacobian,
         gravity=False,
         takes=STILL,
     )
@@ -405,7 +422,6 @@ class Quantities:
         "a",
         on_frame(kinematics.jacobian_dot_qd),
         kinematics.jacobian_dot_qd,
-        closed=closed_graphs.jacobian_dot_qd,
         gravity=False,
         takes=STILL,
     )
@@ -422,7 +438,29 @@ class Quantities:
         Returns a: (..., 6) m/s^2 (three entries), rad/s^2 (three entries), world axes
         """
 
-    @row("Y", on_robot(regressor), regressor, closed=closed_graphs.regressor, takes=TREE)
+    @row(
+        "Jdot",
+        on_frame(kinematics.jacobian_dot),
+        kinematics.jacobian_dot,
+        closed=False,
+        elastic=False,
+        gravity=False,
+        takes=FRICTIONLESS,
+    )
+    def jacobian_dot(
+        self, q: ArrayLike, qd: ArrayLike, frame: str = "tool", *, out: Out = None, threads: int | None = None
+    ) -> Floats:
+        """Rate of the geometric Jacobian of the tool frame, or of another frame, along a motion: dJ/dt.
+
+        Included: velocity terms only; jacobian_dot_qd is its product with qd.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        frame: name of the frame (default: the tool)
+        Returns Jdot: (..., 6, n) per s: m or 1 (linear rows), 1 or 0 (angular rows)
+        """
+
+    @row("Y", on_robot(regressor), regressor, takes=TREE, elastic=False)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:
@@ -438,10 +476,61 @@ class Quantities:
         """
 
     @row(
+        "Y",
+        on_robot(link_end_regressor),
+        link_end_regressor,
+        closed=False,
+        elastic=False,
+        takes=RIGID,
+    )
+    def link_end_regressor(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
+    ) -> Floats:
+        """Regressor in the frames of the bodies: Y @ parameters.link_end_parameters(robot) = tau without friction.
+
+        Included: links, rotors by their own moments of inertia, gravity. For standard Denavit-Hartenberg tables the
+        frames are at the ends of the links, as in Siciliano (7.73)-(7.84); see `parameters.link_end_names`.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        qdd: (..., n) joint accelerations, rad/s^2 or m/s^2
+        Returns Y: (..., n, 11 n) torque per unit of each parameter, of the sign of tau in inverse_dynamics
+        """
+
+    @row(
+        "Y",
+        on_robot(momentum_regressor),
+        momentum_regressor,
+        gravity=False,
+        takes=UNCOMPENSATED,
+        closed=False,
+        elastic=False,
+    )
+    def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Regressor of the generalized momentum: Y @ dyn.parameters = M(q) qd. Columns: dyn.parameter_names.
+
+        Included: links and rotors; columns of other parameters are zero.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        Returns Y: (..., n, p) N m s or N s per unit of each parameter
+        """
+
+    @row("Y", on_robot(energy_regressor), energy_regressor, takes=UNCOMPENSATED, closed=False, elastic=False)
+    def energy_regressor(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
+        """Regressor of the energies: Y @ dyn.parameters = (T, U), kinetic and potential. Siciliano (7.76).
+
+        Included: links, rotors, weights, springs across joints; columns of other parameters are zero.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        qd: (..., n) joint velocities, rad/s or m/s
+        Returns Y: (..., 2, p) J per unit of each parameter
+        """
+
+    @row(
         "dtau_dq dtau_dqd",
         graphs.inverse_dynamics_derivatives,
         derivatives.inverse_dynamics_derivatives,
-        closed=closed_graphs.inverse_dynamics_derivatives,
         takes=TREE,
     )
     def inverse_dynamics_derivatives(
@@ -465,10 +554,31 @@ class Quantities:
         """
 
     @row(
+        "dtau_dq",
+        on_places(derivatives.wrench_derivatives),
+        derivatives.wrench_derivatives,
+        closed=False,
+        elastic=False,
+        gravity=False,
+        takes=FRICTIONLESS,
+    )
+    def wrench_derivatives(
+        self, q: ArrayLike, wrench_at_tool: ArrayLike, *, out: Out = None, threads: int | None = None
+    ) -> Floats:
+        """Derivatives of J(q)^T wrench by q: what a wrench at the tool adds to dtau_dq of inverse_dynamics.
+
+        Included: a force and a moment that are constant in world axes.
+
+        q: (..., n) joint positions, rad (revolute) or m (prismatic)
+        wrench_at_tool: (..., 6) force and moment that the robot exerts on its environment at the tool's origin, N and
+            N m, world axes
+        Returns dtau_dq: (..., n, n) torque per unit of q; entry [i, j] is dtau_i/dq_j
+        """
+
+    @row(
         "dqdd_dq dqdd_dqd dqdd_dtau",
         graphs.forward_dynamics_derivatives,
-        _forward_derivatives,
-        closed=closed_graphs.forward_dynamics_derivatives,
+        BY_RECURSION.derivatives,
         inverts=True,
         takes=TREE,
     )
@@ -495,9 +605,11 @@ class Quantities:
 
     @row(
         "H_q_q H_q_qd H_qd_qd H_q_qdd",
-        graphs.inverse_dynamics_hessian,
+        on_torques(second_derivatives.inverse_dynamics_hessian, "H_q_q", "H_q_qd", "H_qd_qd", "H_q_qdd"),
         second_derivatives.differentiated_newton_euler,
         takes=RIGID,
+        closed=False,
+        elastic=False,
     )
     def inverse_dynamics_hessian(
         self,
@@ -529,6 +641,8 @@ class Quantities:
         second_derivatives.differentiated_composite_body,
         inverts=True,
         takes=RIGID,
+        closed=False,
+        elastic=False,
     )
     def forward_dynamics_hessian(
         self,
@@ -554,13 +668,7 @@ class Quantities:
         Returns H_q_tau: (..., n, n) the same by q_i and tau_j
         """
 
-    @row(
-        "F",
-        on_loaded_robot(joint_reactions),
-        joint_reactions,
-        closed=closed_graphs.joint_reactions,
-        takes=STILL,
-    )
+    @row("F", on_loaded_robot(joint_reactions), joint_reactions, takes=STILL, elastic=False)
     def joint_reactions(
         self,
         q: ArrayLike,
@@ -591,7 +699,6 @@ class Quantities:
         "T",
         on_torques(energies.kinetic_energy),
         energies.kinetic_energy,
-        closed=closed_graphs.scalar(energies.kinetic_energy, "q", "qd"),
         gravity=False,
         takes=STILL,
     )
@@ -609,7 +716,6 @@ class Quantities:
         "U",
         on_places(energies.potential_energy),
         energies.potential_energy,
-        closed=closed_graphs.scalar(energies.potential_energy, "q", places=True),
         takes=STILL,
     )
     def potential_energy(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
@@ -621,14 +727,7 @@ class Quantities:
         Returns U: (...) J
         """
 
-    @row(
-        "p",
-        on_places(centroid.center_of_mass),
-        centroid.center_of_mass,
-        closed=closed_graphs.scalar(centroid.center_of_mass, "q", places=True),
-        gravity=False,
-        takes=STILL,
-    )
+    @row("p", on_places(centroid.center_of_mass), centroid.center_of_mass, gravity=False, takes=STILL, elastic=False)
     def center_of_mass(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
         """Centre of mass of the robot in the world.
 
@@ -642,9 +741,9 @@ class Quantities:
         "h",
         on_places(centroid.centroidal_momentum),
         centroid.centroidal_momentum,
-        closed=closed_graphs.scalar(centroid.centroidal_momentum, "q", "qd", places=True),
         gravity=False,
         takes=STILL,
+        elastic=False,
     )
     def centroidal_momentum(
         self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None
@@ -661,8 +760,7 @@ class Quantities:
     @row(
         "q_all",
         graphs.positions,
-        _positions,
-        closed=closed_graphs.closed,
+        lambda robot, q: q,
         gravity=False,
         takes=STILL,
     )
@@ -677,7 +775,15 @@ class Quantities:
         """
 
 
-HESSIANS = ("inverse_dynamics_hessian", "forward_dynamics_hessian")
+RARE = (
+    "inverse_dynamics_hessian",
+    "forward_dynamics_hessian",
+    "jacobian_dot",
+    "link_end_regressor",
+    "momentum_regressor",
+    "energy_regressor",
+    "wrench_derivatives",
+)
 """Quantities that few need and that take longest to make."""
 QUANTITIES: dict[str, Definition] = {name: row for name, row in vars(Quantities).items() if isinstance(row, Definition)}
 """The table, by name."""

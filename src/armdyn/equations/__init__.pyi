@@ -5,7 +5,11 @@ from armdyn.equations.comparison import Comparison as Comparison
 from armdyn.equations.coriolis_comparison import coriolis_matrices as coriolis_matrices
 from armdyn.equations.coriolis_comparison import CoriolisMatrix as CoriolisMatrix
 from armdyn.equations.derivation import derive as derive
+from armdyn.equations.design import design_conditions as design_conditions
+from armdyn.equations.design import DesignConditions as DesignConditions
 from armdyn.equations.derivation import Equations as Equations
 from armdyn.equations.judging.judge import judge as judge
 from armdyn.equations.judging.judge import Judgement as Judgement
+from armdyn.equations.sheets.inverse import inverse_equations as inverse_equations
+from armdyn.equations.sheets.inverse import InverseSteps as InverseSteps
 from armdyn.equations.sheets.steps import Steps as Steps

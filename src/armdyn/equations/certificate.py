@@ -23,8 +23,10 @@ from armdyn.equations import closed_certificate
 from armdyn.equations.closed_certificate import ClosedPoint
 from armdyn.equations.degree import Degree, degree_of
 from armdyn.equations.derivation import must_move
+from armdyn.equations.inverse_certificate import certify_inverse, reason_against
 from armdyn.errors import ArmdynError, NotApplicable, required_count
 from armdyn.graph import RationalAngle
+from armdyn.kinematics.closed_form import closed_form
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.notebook_view import View
 from armdyn.result import Result
@@ -128,6 +130,7 @@ class Certificate(Result):
         }
 
 
+INVERSE = "inverse kinematics"
 HEADS = {
     "same torques, tip wrench included": "tau",
     "same mass matrix": "M",
@@ -140,6 +143,8 @@ HEADS = {
     "power: qd . tau = dE/dt": "power",
     "forward dynamics inverts inverse dynamics": "qdd",
     "torques linear in the inertial parameters": "lin",
+    "every branch takes the pose": "pose",
+    "the configuration is among the branches": "all",
 }
 """Statement -> head of its column. Any other statement gets a number."""
 
@@ -205,7 +210,17 @@ def certify(
             left_out.append(f"{statement} ({formulation}): {error.what}")
     checks.append(Check("M positive definite, with the robot's own inertias", "composite_body", _definite(tree, draws)))
     degree = _degree(tree, formulations)
-    return Certificate(robot.name, tuple(checks), tuple(left_out), points, seed, degree, (degree / 2.0**BITS) ** points)
+    chance = (degree / 2.0**BITS) ** points
+    form = closed_form(robot) or closed_form(robot, rotation=False)
+    against = "" if form is None else reason_against(form)
+    if against:
+        left_out.append(f"inverse kinematics: {against}")
+    elif form is not None:
+        inverse = certify_inverse(robot, form, points, draws)
+        checks.append(Check("every branch takes the pose", INVERSE, inverse.takes))
+        checks.append(Check("the configuration is among the branches", INVERSE, inverse.finds))
+        chance += inverse.error_probability
+    return Certificate(robot.name, tuple(checks), tuple(left_out), points, seed, degree, chance)
 
 
 # The points -----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -89,6 +90,8 @@ class Equations(Result):
     """Whether tau includes the wrench at the tool."""
     angle_shift: float = 0.0
     """The most by which an angle of the file, rad, was off the multiple of pi that its digits stand for."""
+    reduced: str = ""
+    """Of a reduced model: how far its torques are off."""
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -312,9 +315,15 @@ class Equations(Result):
     def entry(self, name: str) -> Any:
         """One entry as a SymPy expression: M12, C31, g2, friction1, tau1 (M2,13 if there are more than nine joints).
 
+        Intermediate results too: c112, h112, Gamma12, kinetic, potential; of T2, J2, p_C2 and omega2, which are
+        matrices and vectors of a body, a dictionary by indices, zeros left out. See `armdyn.equations.entries`.
+
         Only this entry is expanded, which is quick where the whole matrix is not.
         """
-        return to_sympy(typesetting.one_entry(self, name).entries[0][1])
+        block = typesetting.one_entry(self, name)
+        if block.symbol.endswith("_"):
+            return {indices: to_sympy(x) for indices, x in block.entries}
+        return to_sympy(block.entries[0][1])
 
     def latex(self, *, columns: int = 1) -> str:
         """LaTeX to be pasted: align environments with one number per equation, lines that fit the column.
@@ -393,6 +402,7 @@ def derive(
     begin = time.perf_counter()
     projection.must_be_derivable(robot)
     tree = symbolic_robot(robot if symbols == "base" else robot.opened, symbols).opened
+    _must_have_names_of_their_own(tree, wrench)
     model = _with_friction(robot.symbolic if robot.constrained else tree, robot, tree.parameters)
     method = _derivable(formulation)
     q, qd, qdd = (symbols_of(model, name) for name in ("q", "qd", "qdd"))
@@ -449,6 +459,20 @@ def must_move(robot: Robot) -> None:
             expected="at least one revolute or prismatic joint",
             advice="Check the joint types, or what was locked.",
         )
+
+
+def _must_have_names_of_their_own(robot: Robot, wrench: bool) -> None:
+    """Printed equations have one meaning: no parameter is called like a coordinate or an abbreviation."""
+    states = {str(node.value): "a coordinate" for name in ("q", "qd", "qdd") for node in symbols_of(robot, name)}
+    states |= {str(node.value): "an entry of the wrench" for node in wrench_symbols()} if wrench else {}
+    for name in robot.parameters:
+        meaning = states.get(name) or ("a sine or cosine" if re.fullmatch(r"[cs]_?\d+", name) else "")
+        if meaning:
+            raise RobotError(
+                f"the parameter {name!r} is called like {meaning} of the equations",
+                where=f"robot {robot.name!r}, armdyn.derive",
+                advice="Rename it in the robot's file.",
+            )
 
 
 def symbolic_robot(robot: Robot, symbols: str) -> Robot:

@@ -13,6 +13,7 @@ from armdyn.equations.typesetting import Block
 from armdyn.errors import ArmdynError, FileError, unknown_name
 from armdyn.files import write_text
 from armdyn.graph import text
+from armdyn.graph.program import arguments
 from armdyn.notebook_view import View
 from armdyn.result import Source
 
@@ -137,15 +138,15 @@ class Document(Source):
 
 def _python(equations: Equations) -> str:
     """A Python module: the function and, if they are known, the values of its parameters."""
-    names = [str(node.value) for node in equations.graph.parameters]
-    known = equations.robot.bound().parameters
-    values = {name: known[name] for name in names if name in known}
-    inputs, statement = ", ".join(equations.graph.inputs), "\n".join(typesetting.statement(equations))
+    names, known = arguments(equations.graph), equations.robot.bound().parameters
+    values = {argument: known[name] for name, argument in names.items() if name in known}
+    called = ", ".join([*equations.graph.inputs, *(["**PARAMETERS"] if names else [])])
+    statement = "\n".join(typesetting.statement(equations))
     head = (
         f"Inverse dynamics of {equations.robot.name}, by {equations.formulation}: the torques of a motion.\n\n"
         f"{statement}\n\n"
-        f"function({inputs}, **PARAMETERS) returns {{'tau': (tau1, ...)}}; q, qd, qdd have one entry per joint.\n"
+        f"function({called}) returns {{'tau': (tau1, ...)}}; q, qd, qdd have one entry per joint.\n"
     )
     table = [f'    "{name}": {value!r},\n' for name, value in values.items()]
-    parameters = f"\nPARAMETERS = {{\n{''.join(table)}}}\n" if len(values) == len(names) else ""
+    parameters = f"\nPARAMETERS = {{\n{''.join(table)}}}\n" if len(values) == len(names) > 0 else ""
     return f'"""{head}"""\n{parameters}\n\n{equations.graph.program("python")}'

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from armdyn.equations.entries import TORQUES, entries
 from armdyn.equations.projection import symbols_of
-from armdyn.errors import ArmdynError
 from armdyn.formula_lines import wrapped
 from armdyn.graph import Node, constant, normal_form, text
 from armdyn.graph.expression_writer import infix
@@ -25,14 +25,7 @@ Render = Callable[[Any], Any]
 """Text of an expression; for plain text also of several, which then share what is written."""
 MOTION = "tau = M(q) qdd + C(q, qd) qd + g(q)"
 FREE_MOTION = "free motion: a wrench h that the robot exerts at the tool adds J(q)^T h"
-QUANTITIES = {
-    "M": "Mass matrix",
-    "C": "Coriolis matrix",
-    "g": "Gravity torques",
-    "k": "Spring torques",
-    "friction": "Friction torques",
-    "external": "Torques of a wrench at the tool",
-}
+QUANTITIES = {name: title for name, title in TORQUES.items() if name != "tau"}
 ADDED = {"k": "k(q)", "friction": "friction(qd)", "external": "J(q)^T h"}
 """Terms that only some robots have, as they stand in the equation of motion."""
 TERMS = {
@@ -83,7 +76,8 @@ def statement(equations: Equations) -> list[str]:
     angles = (
         [f"angles are multiples of pi where their digits say so, by up to {moved:.1g} rad"] if moved > ROUNDING else []
     )
-    return [motion(equations), model_line(equations.robot), *contact, *angles]
+    reduced = [equations.reduced] if equations.reduced else []
+    return [motion(equations), model_line(equations.robot), *contact, *angles, *reduced]
 
 
 def coordinates(equations: Equations) -> str:
@@ -107,24 +101,9 @@ def matrices(equations: Equations, names: Sequence[str] | None = None) -> list[B
 
 
 def one_entry(equations: Equations, name: str) -> Block:
-    """A single entry, such as M12, C31, g2, tau1 or, where one figure is not enough, M2,13."""
-    n, kinds = equations.size_of_x, {**QUANTITIES, "tau": "Torques"}
-    match = re.fullmatch(r"([A-Za-z]+?)_?(\d+)(?:,(\d+))?", name.strip())
-    symbol, size = (match[1], 2 if match[1] in "MC" else 1) if match else ("", 0)
-    places: list[int] = []
-    if match and symbol in kinds:
-        split = [match[2], match[3]] if match[3] else list(match[2]) if size == 2 else [match[2]]
-        places = [int(figure) - 1 for figure in split]
-    if len(places) != size or not size or not all(0 <= place < n for place in places):
-        raise ArmdynError(
-            f"{name!r} is no entry of the equations",
-            where=f"robot {equations.robot.name!r}, {n} joints",
-            expected="M, C with two indices, g, k, friction, external, tau with one, from 1 to the number of joints: "
-            "M12, C31, g2, tau1",
-            advice="Separate the indices by a comma where the robot has more than nine joints: M2,13",
-        )
-    title = f"{kinds[symbol]}, entry {index(equations, *places)}"
-    return Block(title, symbol, ((index(equations, *places), equations.explicit(symbol, *places)),))
+    """A single entry, such as M12, or an intermediate result, such as c112 or T2: see `armdyn.equations.entries`."""
+    found = entries(equations, name)
+    return Block(found.title, found.letter, found.expressions)
 
 
 def causes(equations: Equations) -> list[Block]:
@@ -207,13 +186,29 @@ def motion_latex(equations: Equations) -> str:
 
 TORQUE = {"tau": r"\tau", "friction": r"\tau_{\mathrm{f}}", "external": r"\tau_{\mathrm{h}}"}
 """Symbols of torques in LaTeX."""
+LETTERS = {
+    "Gamma": r"\Gamma",
+    "omega": r"\omega",
+    "kinetic": r"\mathcal{T}",
+    "potential": r"\mathcal{U}",
+}
+"""Symbols of intermediate results in LaTeX."""
 
 
 def left_side(block: Block, indices: str) -> str:
     """The symbol of an entry in LaTeX."""
     if block.symbol in ("friction", "external"):
         return f"{TORQUE[block.symbol][:-1]},{indices}}}"
-    return f"{TORQUE.get(block.symbol, block.symbol)}_{{{indices}}}"
+    letter, number = _letter(block.symbol)
+    letter = LETTERS.get(letter, TORQUE.get(letter, letter))
+    places = ",".join(filter(None, (number, indices)))
+    return f"{letter}_{{{places}}}" if places else letter
+
+
+def _letter(symbol: str) -> tuple[str, str]:
+    """T2_ -> (T, 2): the letter of a body's quantity, and the number of the body."""
+    split = re.fullmatch(r"(\w+?)(\d+)_", symbol)
+    return (split[1], split[2]) if split else (symbol, "")
 
 
 def displayed(left: str, sign: str, node: Node, room: float = SCREEN) -> str:
@@ -297,24 +292,31 @@ def _counts(equations: Equations, name: str) -> Section:
 
 def formula(left: str, block: Block, indices: str, node: Node) -> Formula:
     """One entry for a page: LaTeX and MathML."""
-    symbol = f"<mi>{block.symbol}</mi>" if len(block.symbol) == 1 else "<mi>&#x3C4;</mi>"
-    part = f"<mtext>{block.symbol[0]},</mtext>" if block.symbol in ("friction", "external") else ""
-    head = f"<msub>{symbol}<mrow>{part}<mn>{indices}</mn></mrow></msub><mo>=</mo>"
-    return Formula(displayed(left, "=", node), head + mathml(node))
+    return Formula(displayed(left, "=", node), mathml_head(block, indices) + mathml(node))
+
+
+def mathml_head(block: Block, indices: str) -> str:
+    """What stands before the expression of an entry, in MathML."""
+    letter, number = _letter(block.symbol)
+    name = "&#x3C4;" if letter in TORQUE else {"Gamma": "&#x393;", "omega": "&#x3C9;"}.get(letter, letter)
+    part = f"<mtext>{block.symbol[0]},</mtext>" if letter in ("friction", "external") else ""
+    places = ",".join(filter(None, (number, indices)))
+    return f"<msub><mi>{name}</mi><mrow>{part}<mn>{places}</mn></mrow></msub><mo>=</mo>"
 
 
 # JSON -----------------------------------------------------------------------------------------------------------
 
 
 def record(
-    equations: Equations, terms: bool = False, by_body: bool = False, entries: Sequence[str] = ()
+    equations: Equations, terms: bool = False, by_body: bool = False, named: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The terms of tau as nested lists of texts that Python and SymPy can read, and the facts about them.
 
-    entries: names of single entries, which are given instead of the matrices.
+    named: names of single entries, which are given instead of the matrices.
     """
-    if entries:
-        quantities = {name: infix(one_entry(equations, name).entries[0][1]) for name in entries}
+    quantities: dict[str, Any]
+    if named:
+        quantities = {name: _named(one_entry(equations, name)) for name in named}
     else:
         quantities = {name: _texts(equations.nodes(name)) for name in equations.quantities}
     facts = {
@@ -334,6 +336,13 @@ def record(
     if terms and by_body:
         quantities["contributions"] = _texts(equations.contributions(apart=True))
     return facts | quantities
+
+
+def _named(block: Block) -> Any:
+    """The text of a single entry; of a matrix or vector the texts by their indices."""
+    if block.symbol.endswith("_"):
+        return {indices: infix(x) for indices, x in block.entries}
+    return infix(block.entries[0][1])
 
 
 def _texts(nodes: Any) -> Any:

@@ -18,9 +18,10 @@ from armdyn.robot.parts import Joint
 from armdyn.robot.robot import Robot
 
 declare("formats.toml", FEATURES)
+declare("formats.par", ("elastic", "dry_friction", "payload"))
 declare("formats.urdf", ("mimic", "dry_friction", "payload", *FREE))
 declare("formats.mjcf", (*CLOSED, "springs", "gravity_compensation", "dry_friction", "payload", *FREE))
-NAMES = {"toml": "TOML", "urdf": "URDF", "mjcf": "MJCF"}
+NAMES = {"toml": "TOML", "urdf": "URDF", "mjcf": "MJCF", "par": "SYMORO"}
 
 
 def _rotor(joint: Joint) -> bool:
@@ -36,7 +37,7 @@ def _motor_friction(joint: Joint) -> bool:
 
 
 PARTS: dict[str, tuple[str, Callable[[Joint], bool], tuple[str, ...]]] = {
-    "rotors": ("inertias of rotors", _rotor, ("toml", "mjcf")),
+    "rotors": ("inertias of rotors", _rotor, ("toml", "mjcf", "par")),
     "offsets": ("torque offsets", _offset, ("toml",)),
     "motors": ("friction of motors", _motor_friction, ("toml",)),
 }
@@ -46,7 +47,7 @@ PARTS: dict[str, tuple[str, Callable[[Joint], bool], tuple[str, ...]]] = {
 def require_expressible(robot: Robot, name: str, kept: Robot | None = None) -> None:
     """Raise FeatureError if a format has no place for something that changes the torques.
 
-    name: "toml", "urdf" or "mjcf"; its declaration is that of "formats.NAME".
+    name: "toml", "par", "urdf" or "mjcf"; its declaration is that of "formats.NAME".
     kept: what the file gives back, where it is a file that exists with some values changed (default: nothing more than
         the format can express).
     """
@@ -66,7 +67,7 @@ def require_expressible(robot: Robot, name: str, kept: Robot | None = None) -> N
                 joints=tuple(joints),
             )
     bare = [joint.body.name for joint in robot.tree if _massless_moment(joint.body.inertia)]
-    if bare and name != "toml":
+    if bare and name not in ("toml", "par"):
         raise NotApplicable(
             f"bodies without mass that have first moments of mass ({listed(bare)})",
             where=f"robot {robot.name!r}, {NAMES[name]}",

@@ -23,6 +23,7 @@ FORMATS = {
     ".urdf": "urdf",
     ".xml": "mjcf",
     ".xacro": "xacro",
+    ".par": "par",
     ".csv": "table",
     ".tsv": "table",
     ".xlsx": "table",
@@ -49,7 +50,7 @@ def load(
     args: Mapping[str, Any] | None = None,
 ) -> Robot:
     """Load a robot by its catalog name ("scara5") or from a file (.toml, .csv or .xlsx, .urdf, .xacro, .xml for
-    MJCF).
+    MJCF, .par for SYMORO).
 
     robot: catalog name or path.
     tip: body whose frame becomes the tool frame; only the chain to it is kept (of a robot with loops, all).

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from heapq import heapify, heappop, heapreplace
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -65,6 +66,7 @@ _FIELD = {
     SQRT: "square_roots",
     NEG: "negations",
 }
+_NAMES = tuple(field.name for field in fields(Operations) if field.name != "offline")
 _KIND, _ARGS = attrgetter("op", "online"), attrgetter("args")
 
 
@@ -80,42 +82,52 @@ def count_operations(outputs: Any, order: Sequence[Node] | None = None) -> Opera
     order = ordered(nodes) if order is None else order
     counts = Counter(map(_KIND, order))
     counts.subtract(map(_KIND, _free_negations(nodes, order)))
-    online: Counter[str] = Counter()
-    offline: Counter[str] = Counter()
+    found: dict[bool, dict[str, Any]] = {at_run_time: dict.fromkeys(_NAMES, 0) for at_run_time in (True, False)}
     for (op, at_run_time), count in counts.items():
         if op in OPERATIONS:
-            (online if at_run_time else offline)[_FIELD.get(op, "others")] += count
-    return _tally(online, _tally(offline, None))
+            found[at_run_time][_FIELD.get(op, "others")] += count
+    return Operations(**found[True], offline=Operations(**found[False]))
 
 
 def span(outputs: Any) -> int:
     """Operations of the longest chain of which each needs the result of the one before: the time on many processors.
 
-    Sign changes and operations on parameters only do not count, as in `Operations.total`.
+    The terms of a sum are added in the order that makes the chain shortest, as a tree. Sign changes and operations on
+    parameters only do not count, as in `Operations.total`.
 
     >>> from armdyn.graph import symbols
     >>> x, y = symbols("x y")
     >>> span((x * x + y * y, x.sin() * y))
     2
     """
+    nodes = ordered(nodes_of(outputs))
+    uses = Counter(arg for node in nodes for arg in node.args)
     depth: dict[Node, int] = {}
-    for node in ordered(nodes_of(outputs)):
-        before = max((depth[arg] for arg in node.args), default=0)
-        depth[node] = before + (1 if node.args and node.online and node.op != NEG else 0)
+    terms: dict[Node, list[int]] = {}
+    for node in nodes:
+        if node.op in (ADD, SUB) and node.online:
+            inner = [terms[arg] if uses[arg] == 1 and arg in terms else [depth[arg]] for arg in node.args]
+            terms[node] = [each for part in inner for each in part]
+            depth[node] = _added(terms[node])
+        else:
+            before = max((depth[arg] for arg in node.args), default=0)
+            depth[node] = before + (1 if node.args and node.online and node.op != NEG else 0)
     return max(depth.values(), default=0)
 
 
-def _tally(counts: Counter[str], offline: Operations | None) -> Operations:
-    return Operations(
-        counts["multiplications"],
-        counts["additions"],
-        counts["divisions"],
-        counts["trigonometric"],
-        counts["square_roots"],
-        counts["negations"],
-        counts["others"],
-        offline,
-    )
+def _added(depths: list[int]) -> int:
+    """When a sum is known whose terms are known at given times: the two earliest are added first."""
+    waiting = list(depths)
+    heapify(waiting)
+    while len(waiting) > 1:
+        heappop(waiting)
+        heapreplace(waiting, waiting[0] + 1)
+    return waiting[0]
+
+
+def together(parts: Sequence[tuple[Operations, int]]) -> Operations:
+    """Operations at run time of several programs, each of which is executed so many times."""
+    return Operations(*(sum(times * getattr(count, name) for count, times in parts) for name in _NAMES))
 
 
 def _free_negations(outputs: Any, order: Sequence[Node]) -> list[Node]:

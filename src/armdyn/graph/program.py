@@ -125,14 +125,32 @@ def program(graph: Graph, style: str = "text") -> str:
     """The graph as assignments with exact numbers; style "python" gives a function definition that needs only NumPy."""
     if style not in STYLES:
         raise unknown_name("program style", style, STYLES)
-    outputs = dict(_named_outputs(graph.outputs))
     text = style == "text"
-    made = straight_line(graph, graph.names, clean, {"np", *outputs}, None if text else LONGEST)
+    made, outputs = _assignments(graph, None if text else LONGEST), dict(_named_outputs(graph.outputs))
     dialect = Dialect() if text else Python()
     writer = ExpressionWriter(made.names, dialect)
     lines = [f"{name} = {expression}" for name, expression in made.written(dialect)]
     lines += [f"{name} = {writer.write(node)}" for name, node in outputs.items()]
     return "\n".join(lines) if text else _python(graph, made.names, lines)
+
+
+def _assignments(graph: Graph, longest: int | None) -> StraightLine:
+    """Variables beside the arguments and results, which keep their names."""
+    vectors = (clean(name) for name, structure in graph.inputs.items() if not isinstance(structure, Node))
+    taken = {"np", *vectors, *dict(_named_outputs(graph.outputs))}
+    return straight_line(graph, graph.names, clean, taken, longest)
+
+
+def arguments(graph: Graph) -> dict[str, str]:
+    """Parameter -> its argument in the function of style "python", another name where its own is taken.
+
+    >>> from armdyn.graph import symbol, trace
+    >>> h = symbol("h", "parameter")
+    >>> arguments(trace(lambda x: x[0] * h, {"h": 2}))
+    {'h': 'h_2'}
+    """
+    names = _assignments(graph, LONGEST).names
+    return {str(node.value): names[node] for node in graph.parameters}
 
 
 def _named_outputs(structure: Any, name: str = "") -> Iterable[tuple[str, Node]]:

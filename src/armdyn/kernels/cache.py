@@ -16,12 +16,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+import marshal
 import os
 import secrets
 import stat
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache as once
 from pathlib import Path
 
@@ -86,6 +87,23 @@ def save(name: str, image: bytes, kind: str = "o") -> None:
             _write(place, f"{name}.{kind}", sealed(image, *_bound(name, kind)))
             if next(_written) % LOOKED == 0:
                 _thin_out(place)
+
+
+def obtained(
+    name: str, images: Callable[[], list[bytes]], loaded: Callable[[Sequence[bytes]], jit.Code], *, keep: bool = True
+) -> tuple[jit.Code, bool]:
+    """Machine code, and whether it came from the disk; if not, it is compiled and kept there for the next time.
+
+    images: compiles its modules. loaded: makes code of them; RuntimeError for modules that this process cannot use.
+    """
+    content = load(name) if keep else None
+    if content is not None:
+        with contextlib.suppress(RuntimeError, ValueError, EOFError, TypeError):  # sound, but not modules, or not ours
+            return loaded(marshal.loads(content)), True
+    made = images()
+    if keep:
+        save(name, marshal.dumps(made))
+    return loaded(made), False
 
 
 def _bound(name: str, kind: str) -> tuple[str, ...]:

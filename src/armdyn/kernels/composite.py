@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from armdyn.graph import Operations
+from armdyn.graph.count import together
 from armdyn.kernels.call.general import delivered
-
-COUNTED = tuple(field.name for field in fields(Operations) if field.name != "offline")
 
 
 class Program(Protocol):
@@ -52,8 +51,7 @@ class Composite:
         """Operations of one sample; what `combine` computes is not counted."""
         if self.counted is not None:
             return self.counted
-        counts = [part.operations for part in self.parts]
-        return Operations(*(sum(getattr(each, name) for each in counts) for name in COUNTED))
+        return together([(part.operations, 1) for part in self.parts])
 
     @property
     def compile_seconds(self) -> float:
@@ -65,6 +63,3 @@ class Composite:
 
     def __call__(self, *arguments: Any, out: Any = None, **options: Any) -> Any:
         return delivered(self.combine(self.parts, *arguments, **options), out)
-
-
-__all__ = ["Composite", "Program"]

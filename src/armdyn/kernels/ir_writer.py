@@ -16,8 +16,14 @@ class Writer:
     """Lines of one function body. Values are names ("%12") or literals; `kind` is a scalar or vector of doubles."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
+        self.lines = ["entry:"]
         self._count = 0
+
+    def function(self, head: str) -> str:
+        """The function that these lines are; one without a result returns at their end."""
+        if "void" in head.partition("@")[0]:
+            self.do("ret void")
+        return "\n".join([f"define {head} {{", *self.lines, "}\n"])
 
     def name(self) -> str:
         self._count += 1
@@ -53,16 +59,17 @@ class Writer:
         kind = f"<{lanes} x double>"
         return self.put(f"shufflevector {kind} {a}, {kind} {b}, <{len(pick)} x i32> <{mask}>")
 
+    def fma(self, lanes: int, a: str, b: str, c: str) -> str:
+        """a b + c, in one instruction where the processor has it."""
+        kind = vector(lanes)
+        return self.put(f"call {kind} @llvm.fmuladd.{suffix(lanes)}({kind} {a}, {kind} {b}, {kind} {c})")
+
     def splat(self, value: str, lanes: int) -> str:
         """A double in every lane of a vector."""
         if lanes == 1:
             return value
         one = self.put(f"insertelement {vector(lanes)} undef, double {value}, i32 0")
         return self.shuffle(lanes, one, one, [0] * lanes)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines)
 
 
 class Constants:

@@ -18,8 +18,7 @@ import numpy as np
 
 from armdyn.errors import PerformanceWarning
 from armdyn.kernels.call.arrays import EXTERNALS, NEW_FROM_DESCR, RETURN
-from armdyn.kernels.call.builtin import MethodRecord, retire
-from armdyn.kernels.call.ufunc import table
+from armdyn.kernels.call.functions import MethodRecord, retire, table
 from armdyn.kernels.machine import Machine
 
 try:
@@ -33,6 +32,8 @@ VARIABLE = "ARMDYN_LLVM"
 """Environment variable: "off" for NumPy in place of machine code."""
 LIBRARIES = 64
 """Pieces of code that one engine takes: it keeps 9 kB of each, also of those that are gone, until it goes itself."""
+ARM = ("aarch64", "arm64")
+"""Beginnings of the triples of ARM's 64-bit processors."""
 _lock = threading.Lock()
 _numbers = itertools.count()
 _OUT = sys.intern("out")
@@ -82,7 +83,7 @@ def machine() -> Machine:
     """The processor of this computer, as far as code is written for it."""
     triple, features = llvm.get_process_triple(), llvm.get_host_cpu_features()
     intel = triple.startswith("x86_64")
-    more = triple.startswith(("aarch64", "arm64"))
+    more = triple.startswith(ARM)
     wide = intel and all(features.get(name, False) for name in ("avx512f", "avx512vl"))
     doubles = 8 if wide else 4 if intel and features.get("avx2", False) else 2
     return Machine(32 if wide or more else 16, doubles, fused=has_fma(), broadcasts=wide, short_addresses=intel)
@@ -110,7 +111,8 @@ def _target(effort: int = 1) -> Any:
 
 
 def _new_engine() -> Any:
-    return llvm.create_lljit_compiler(_target(), use_jit_link=False)
+    """LLVM's older linker may place code and data further apart than ARM's instructions reach, and ends the process."""
+    return llvm.create_lljit_compiler(_target(), use_jit_link=llvm.get_process_triple().startswith(ARM))
 
 
 @cache
@@ -147,14 +149,14 @@ class Code:
 
     def __init__(
         self,
-        images: bytes | Sequence[bytes],
+        images: Sequence[bytes],
         names: tuple[str, ...],
         slots: int = 0,
         outside: Mapping[str, int] | None = None,
     ) -> None:
-        """images: object code, of one module or several. outside: addresses of what it uses besides `_outside`."""
+        """images: object code of the modules. outside: addresses of what it uses besides `_outside`."""
         builder = llvm.JITLibraryBuilder()
-        for image in (images,) if isinstance(images, bytes) else images:
+        for image in images:
             builder.add_object_img(image)
         for name, address in (_outside() | dict(outside or {})).items():
             builder.import_symbol(name, address)

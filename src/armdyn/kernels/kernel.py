@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import ctypes
 import keyword
-import struct
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from armdyn.errors import ArmdynError
 from armdyn.graph import Graph, Operations, without_arctangents
-from armdyn.graph.structure import leaves
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit
 from armdyn.kernels.call import arrays
 from armdyn.kernels.call.arrays import Extents
 from armdyn.kernels.call.batches import Batches
-from armdyn.kernels.call.builtin import builtin, rebound
+from armdyn.kernels.call.functions import builtin, rebound
 from armdyn.kernels.call.general import general_call
 from armdyn.kernels.call.interpreted import Interpreter
 from armdyn.kernels.call.single import SLOTS
-from armdyn.kernels.kernel_record import KernelRecord, shapes
-from armdyn.kernels.ports import Ports, digest, ports_of
-from armdyn.kernels.straight import emit as ir
-from armdyn.kernels.straight.schedule import LATENCY, Plan, plan
-from armdyn.kernels.straight.sums import reassociate_by_latency
+from armdyn.kernels.ports import KernelRecord, Ports, digest, ports_of
 
 LANES = (4, 8)
 ONE, MANY = ("fast", "sequence", "slots", "batch", "single", "extents"), ("loop", "many")
@@ -87,7 +80,7 @@ class Kernel:
         return slow if self.fast is None else rebound(self.fast, slow, name, signature, doc)
 
     def source(self) -> str:
-        """The LLVM IR of this kernel."""
+        """The LLVM IR of this kernel; empty where NumPy executes the graph."""
         return self._source()
 
     def __repr__(self) -> str:
@@ -110,11 +103,9 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
     >>> kernel.signature, kernel([[0.0, 1.0], [0.5, 2.0]]).round(3).tolist()
     ('(2)->(2)', [[0.0, 1.0], [0.959, 2.5]])
     """
-    start = time.perf_counter()
     if jit.available():
         graph = without_arctangents(graph)
-    ports = ports_of(graph)
-    operations = graph.operations
+    ports, operations = ports_of(graph), graph.operations
     if operations.total > LARGEST:
         raise ArmdynError(
             f"{operations.total} operations are too many for straight-line code",
@@ -128,97 +119,58 @@ def build(graph: Graph, name: str = "kernel", *, cache: bool = True, lanes: int 
         return interpreted(graph, name)
     width = lanes or jit.register_lanes()
     key = disk.key(digest(ports, graph.nodes), jit.machine_description(), width)
-    record = KernelRecord(key, width, operations, shapes(ports.inputs), shapes(ports.outputs))
-    code = _loaded(record) if cache else None
-    found = code is not None
-    if code is None:
-        images = _images(graph, width, batches=False)
-        code = _code(images, record)
-        if cache:
-            disk.save(key, packed(images))
-    one = code
-    batches = Batches(made=lambda: _batch_code(one, record, lambda: graph, cache=cache))
-    return bound(name, record, ports, code, batches, lambda: _source(graph, width), start, from_cache=found)
+    return restored(KernelRecord(key, width, operations, ports.bare), name, lambda: graph, cache=cache)
 
 
-def _texts(graph: Graph, lanes: int, *, batches: bool) -> list[str]:
-    """Modules of the code for one sample, or of that for batches."""
-    return ir.modules(*program(graph), lanes, batches=batches, machine=jit.machine())
+def restored(record: KernelRecord, name: str, graph: Callable[[], Graph], *, cache: bool = True) -> Kernel:
+    """The kernel of a record, its code from the disk if it is there, compiled otherwise.
 
-
-_programs: WeakKeyDictionary[Graph, tuple[Ports, Plan]] = WeakKeyDictionary()
-
-
-def program(graph: Graph) -> tuple[Ports, Plan]:
-    """Arguments and results, and the order of operations, which the codes for one sample and for batches share."""
-    if graph not in _programs:
-        arranged = reassociate_by_latency(graph)
-        _programs[graph] = ports_of(arranged), plan(arranged.nodes, [*leaves(dict(arranged.outputs))], LATENCY)
-    return _programs[graph]
-
-
-def _images(graph: Graph, lanes: int, *, batches: bool) -> list[bytes]:
-    own, *common = _texts(graph, lanes, batches=batches)
-    return [_compiled(own), *map(_common, common)]
-
-
-@lru_cache(256)
-def _common(text: str) -> bytes:
-    """Object code of a module that other kernels have too."""
-    return _compiled(text)
-
-
-def _compiled(text: str) -> bytes:
-    """Object code of a module, with LLVM's least effort for `@loop`, where more gains nothing."""
-    return jit.compiled(text, effort=0 if "define void @loop(" in text else 1)
-
-
-def _source(graph: Graph, lanes: int) -> str:
-    return "\n".join(text for batches in (False, True) for text in _texts(graph, lanes, batches=batches))
-
-
-def _batch_code(one: jit.Code, record: KernelRecord, graph: Callable[[], Graph], *, cache: bool) -> jit.Code:
-    """The code for batches, from the disk or compiled, which the code for one sample knows from now on."""
-    key = disk.key("batches", record.image)
-    code = _usable(disk.load(key) if cache else None, record, one)
-    if code is None:
-        images = _images(graph(), record.lanes, batches=True)
-        code = _code(images, record, one)
-        if cache:
-            disk.save(key, packed(images))
-    ctypes.c_int64.from_address(one.address("batch")).value = code.address("many")
-    one.kept = code
-    return code
-
-
-def reloaded(record: KernelRecord, name: str, graph: Callable[[], Graph]) -> Kernel | None:
-    """The kernel of a record, its code from the disk; None if it is not there.
-
-    graph: called for `source`, and for batches if their code is not on the disk.
+    graph: called for what must be compiled, and for `source`.
     """
     start = time.perf_counter()
-    code = _loaded(record)
-    if code is None:
-        return None
-    one = code
-    batches = Batches(made=lambda: _batch_code(one, record, graph, cache=True))
-    return bound(
-        name, record, record.ports, code, batches, lambda: _source(graph(), record.lanes), start, from_cache=True
-    )
+
+    def images(batches: bool) -> list[bytes]:
+        from armdyn.kernels.straight import emit  # not loaded for code that is on the disk
+
+        return emit.images(without_arctangents(graph()), record.lanes, batches=batches)
+
+    def single(images: Sequence[bytes]) -> jit.Code:
+        code = jit.Code(images, ONE, slots=SLOTS * len(record.ports.outputs))
+        Extents(record.ports).tell(code.address("extents"))
+        return code
+
+    def many(images: Sequence[bytes]) -> jit.Code:
+        code = jit.Code(images, MANY, outside={name: one.address(name) for name in ("single", "extents")})
+        code.kept = one.loaded
+        return code
+
+    def code_for_batches() -> jit.Code:
+        """Which the code for one sample knows from now on."""
+        code, _ = disk.obtained(disk.key("batches", record.image), partial(images, True), many, keep=cache)
+        ctypes.c_int64.from_address(one.address("batch")).value = code.address("many")
+        one.kept = code
+        return code
+
+    def source() -> str:
+        from armdyn.kernels.straight import emit
+
+        return emit.source(without_arctangents(graph()), record.lanes)
+
+    one, found = disk.obtained(record.image, partial(images, False), single, keep=cache)
+    return bound(name, record, one, code_for_batches, source, start, found)
 
 
 def bound(
     name: str,
     record: KernelRecord,
-    ports: Ports,
     code: jit.Code,
-    batches: Batches,
+    code_for_batches: Callable[[], jit.Code],
     source: Callable[[], str],
     start: float,
     from_cache: bool,
 ) -> Kernel:
     """Python functions around machine code."""
-    function = _identifier(name)
+    function, ports, batches = _identifier(name), record.ports, Batches(made=code_for_batches)
     doc = f"{function}({', '.join(port.name for port in ports.inputs)}): {ports.signature}"
     general = general_call(function, ports, batches)
     fast = None
@@ -237,56 +189,12 @@ def interpreted(graph: Graph, name: str = "kernel") -> Kernel:
     It is what `build` gives where there is no LLVM, and what is left for graphs that are too long.
     """
     start, ports = time.perf_counter(), ports_of(graph)
-    record = KernelRecord("", 1, graph.operations, shapes(ports.inputs), shapes(ports.outputs))
+    record = KernelRecord("", 1, graph.operations, ports.bare)
     function = Interpreter(graph, ports)
     seconds = time.perf_counter() - start
     facts = name, ports.signature, record.operations, 1, seconds, False, ports
     call = general_call(_identifier(name), ports, function)
-    return Kernel(*facts, call, Batches(function), None, None, record, lambda: _source(graph, jit.register_lanes()))
-
-
-def _loaded(record: KernelRecord) -> jit.Code | None:
-    """The machine code from the disk; None if there is none, or none that this process can use."""
-    return _usable(disk.load(record.image), record)
-
-
-def _usable(content: bytes | None, record: KernelRecord, one: jit.Code | None = None) -> jit.Code | None:
-    try:
-        return None if content is None else _code(unpacked(content), record, one)
-    except (RuntimeError, struct.error):  # sound file, but not for this process: compile again
-        return None
-
-
-def _code(images: Sequence[bytes], record: KernelRecord, one: jit.Code | None = None) -> jit.Code:
-    """Loaded machine code. one: that for one sample, if this is that for batches."""
-    if one is None:
-        code = jit.Code(images, ONE, slots=slots(record))
-        Extents(record.ports).tell(code.address("extents"))
-        return code
-    code = jit.Code(images, MANY, outside={name: one.address(name) for name in ("single", "extents")})
-    code.kept = one.loaded
-    return code
-
-
-def packed(images: Sequence[bytes]) -> bytes:
-    """Object code of several modules as one content of a file."""
-    return struct.pack(f"<{1 + len(images)}Q", len(images), *map(len, images)) + b"".join(images)
-
-
-def unpacked(content: bytes) -> list[bytes]:
-    """The modules of a file; struct.error if it is none of that kind."""
-    (count,) = struct.unpack_from("<Q", content)
-    if 8 * (1 + count) > len(content):
-        raise struct.error("no modules")
-    place, images = 8 * (1 + count), []
-    for size in struct.unpack_from(f"<{count}Q", content, 8):
-        images.append(content[place : place + size])
-        place += size
-    return images
-
-
-def slots(record: KernelRecord) -> int:
-    return SLOTS * len(record.outputs)
+    return Kernel(*facts, call, Batches(function), None, None, record, lambda: "")
 
 
 def _identifier(name: str) -> str:

@@ -28,21 +28,13 @@ class Carried:
 class LoopWriter(Writer):
     """Text of one function with loops."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._here = ""
-
-    def label(self, name: str) -> None:
-        super().label(name)
-        self._here = name
-
     @contextmanager
     def counting(
         self, name: str, count: str, start: str = "0", step: int = 1, carried: Sequence[Carried] = ()
     ) -> Iterator[str]:
         """The body runs for `%name` from start on in steps up to, but without, count."""
         self.do(f"br label %{name}.head")
-        before = self._here
+        before = next(line[:-1] for line in reversed(self.lines) if line.endswith(":"))
         self.label(f"{name}.head")
         self.do(f"%{name} = phi i64 [ {start}, %{before} ], [ %{name}.next, %{name}.latch ]")
         place = len(self.lines)

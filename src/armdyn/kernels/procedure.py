@@ -76,7 +76,7 @@ class Variable:
 
     def __init__(self, writer: Procedure, start: Value) -> None:
         self.w, self.kind, self.place = writer, start.kind, writer.name()
-        writer.variables.append(f"  {self.place} = alloca {self.kind}")
+        writer.lines.insert(1, f"  {self.place} = alloca {self.kind}")
         self.set(start)
 
     @property
@@ -92,9 +92,8 @@ class Procedure(Writer):
 
     def __init__(self, name: str, kinds: Sequence[str]) -> None:
         super().__init__()
-        self.title, self.kinds = name, kinds
+        self.title = name
         self.arguments = [Value(self, kind, f"%a{i}") for i, kind in enumerate(kinds)]
-        self.variables: list[str] = []
         self._labels = 0
 
     def value(self, entry: Any, kind: str = REAL) -> Value:
@@ -188,9 +187,8 @@ class Procedure(Writer):
 
     @property
     def definition(self) -> str:
-        arguments = ", ".join(f"{kind} {a.name}" for kind, a in zip(self.kinds, self.arguments, strict=True))
-        head = [f"define i64 @{self.title}({arguments}) {{", "entry:", *self.variables]
-        return "\n".join([*head, *self.lines, "  unreachable", "}"])
+        self.do("unreachable")
+        return self.function(f"i64 @{self.title}({', '.join(f'{a.kind} {a.name}' for a in self.arguments)})")
 
 
 _TYPES: dict[str, Any] = {WHOLE: ctypes.c_int64, REAL: ctypes.c_double, PLACE: ctypes.c_void_p}
@@ -229,11 +227,10 @@ class Procedures:
                 f"no machine code for {self.name}", expected="LLVM", advice="pip install --upgrade llvmlite"
             )
         key = cache.key("procedures", self.name, self._text, jit.machine_description())
-        image = cache.load(key)
-        if image is None:
-            image = jit.compiled(self._text, effort=2, optimise=True)
-            cache.save(key, image)
-        code = jit.Code(image, tuple(self._bodies))
+        names = tuple(self._bodies)
+        code, _ = cache.obtained(
+            key, lambda: [jit.compiled(self._text, effort=2, optimise=True)], lambda images: jit.Code(images, names)
+        )
         for name, (kinds, _) in self._bodies.items():
             types = [_TYPES[_SHORT[letter]] for letter in kinds]
             self._functions[name] = ctypes.CFUNCTYPE(ctypes.c_int64, *types)(code.address(name))

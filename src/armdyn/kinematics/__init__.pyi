@@ -5,3 +5,5 @@ from armdyn.kinematics.inverse import InverseKinematics as InverseKinematics
 from armdyn.kinematics.inverse import SolutionStatus as SolutionStatus
 from armdyn.kinematics.inverse import Unreachable as Unreachable
 from armdyn.kinematics.reach import reach as reach
+from armdyn.kinematics.solutions import Solutions as Solutions
+from armdyn.kinematics.solutions import solve as solve

@@ -39,39 +39,53 @@ class Branch(NamedTuple):
 
 @dataclass(frozen=True)
 class Chain:
-    """Six revolute axes, and unit vectors across some of them.
+    """Axes of an arm at q = 0, over any scalar.
 
-    size: length of the arm, m, with which lever arms are compared.
     across: a unit vector perpendicular to each axis.
+    ways:   1 or -1: axes that are parallel point the same way if they have the same sign.
+    size:   length of the arm, m, with which lever arms are compared.
     """
 
     axes: tuple[Axis, ...]
     across: tuple[Vec3, ...]
+    ways: tuple[int, ...]
     size: Scalar
 
     def mirrored(self) -> Chain:
         """Return the arm from its tool to its base: X becomes its inverse."""
-        return Chain(tuple(axis.reversed() for axis in reversed(self.axes)), tuple(reversed(self.across)), self.size)
+        axes = tuple(axis.reversed() for axis in reversed(self.axes))
+        return Chain(axes, self.across[::-1], self.ways[::-1], self.size)
+
+    def seen_from(self, other: int, k: int, angle: Angle) -> Angle:
+        """Return an angle about axis k as one about a parallel axis, which may point the other way."""
+        return angle if self.ways[k] == self.ways[other] else -angle
 
 
 Solve = Callable[[Chain, Mat3, Vec3, Sequence[Angle]], Iterator[Branch]]
 """From arm, R and p of X, and the angles that free joints keep, to the branches."""
 
 
+Groups = tuple[tuple[int, ...], ...]
+
+
 @dataclass(frozen=True)
-class Family:
+class Kind:
+    """How axes lie. parallel, meeting: groups of axes (1 to 6) that are parallel, or pass through one point."""
+
+    parallel: Groups
+    meeting: Groups
+
+
+@dataclass(frozen=True)
+class Family(Kind):
     """A kind of arm with a closed form.
 
-    name:     in words.
-    parallel: groups of axes (1 to 6) that are parallel.
-    meeting:  groups of axes that pass through one point.
-    solve:    the branches.
-    conic:    whether an angle is found where a conic meets a circle.
+    name:  in words.
+    solve: the branches.
+    conic: whether an angle is found where a conic meets a circle.
     """
 
     name: str
-    parallel: tuple[tuple[int, ...], ...]
-    meeting: tuple[tuple[int, ...], ...]
     solve: Solve
     conic: bool = False
 
@@ -104,6 +118,7 @@ def two_parallel_three(
 def _planar_pair(
     two: Axis, three: Axis, q1: Angle, first: Scalar, point: Vec3, end: Vec3, held: Sequence[Angle], size: Scalar
 ) -> Iterator[Branch]:
+    end = held[2].vector(end)
     across = two.across(end - two.p)
     triangle = to_distance(three, point - three.p, two.p - three.p, across.dot(across), held[2], size)
     for q3, exists in _each(triangle, first):
@@ -119,7 +134,7 @@ def one_parallel_two(
     height = one.h.dot(wanted - three.p)
     across = one.across(wanted - one.p)
     for q3, third in _each(to_height(three, one.h, point - three.p, height, held[2], size)):
-        end = three.moved(q3, point)
+        end = held[1].vector(three.moved(q3, point))
         triangle = to_distance(two, end - two.p, one.p - two.p, across.dot(across), held[1], size)
         for q2, exists in _each(triangle, third):
             yield Branch((turn(one, two.moved(q2, end) - one.p, across, held[0], size), q2, q3), exists)
@@ -133,7 +148,7 @@ def one_meets_two(
     center, reach = one.p - three.p, wanted - one.p
     up = three.h.dot(point - three.p - center)
     for q3, third in _each(to_distance(three, point - three.p, center, reach.dot(reach) - up * up, held[2], size)):
-        end = three.moved(q3, point) - one.p
+        end = held[1].vector(three.moved(q3, point) - one.p)
         for q2, exists in _each(to_height(two, one.h, end, one.h.dot(reach), held[1], size), third):
             yield Branch((turn(one, two.turned(q2, end), reach, held[0], size), q2, q3), exists)
 
@@ -147,7 +162,7 @@ def two_meets_three(
     up = one.h.dot(wanted - one.p - center)
     back = one.reversed()
     for q1, first in _each(to_distance(back, wanted - one.p, center, lever.dot(lever) - up * up, held[0], size)):
-        end = one.moved(-q1, wanted) - two.p
+        end = held[2].vector(one.moved(-q1, wanted) - two.p)
         for q3, exists in _each(to_height(three, two.h, lever, two.h.dot(end), held[2], size), first):
             yield Branch((q1, turn(two, three.turned(q3, lever), end, held[1], size), q3), exists)
 
@@ -176,8 +191,8 @@ def three_skew(
         (gram, along, along),
         (-gram, square, ONE),
     ]
-    for q3, exists in _each(on_conic(conic)):
-        end = three.moved(q3, point)
+    for q3, exists in _each(on_conic(conic, held[2])):
+        end = held[1].vector(three.moved(q3, point))
         u = two.across(end - two.p)
         value_g, value_k = _at(height, q3), _at(half, q3)
         x = g * ((kk * value_g - gk * value_k) / gram) + k * ((gg * value_k - gk * value_g) / gram)
@@ -194,7 +209,7 @@ def wrist(position: Position) -> Solve:
 
     def solve(arm: Chain, R: Mat3, p: Vec3, held: Sequence[Angle]) -> Iterator[Branch]:
         four, five, six = arm.axes[3:]
-        for (q1, q2, q3), exists in position(arm.axes[:3], four.p, R @ four.p + p, held, arm.size):
+        for (q1, q2, q3), exists in position(arm.axes[:3], four.p, held[0].vector(R @ four.p + p), held, arm.size):
 
             def left(v: Vec3, turns: tuple[Angle, ...] = (q1, q2, q3)) -> Vec3:
                 """The rotation that the wrist has to make, of a vector."""
@@ -203,12 +218,12 @@ def wrist(position: Position) -> Solve:
                     v = axis.turned(-angle, v)
                 return v
 
-            pointing, across = left(six.h), left(arm.across[5])
+            pointing, across = held[4].vector(left(six.h)), held[5].vector(left(arm.across[5]))
 
             def around(q5: Angle, pointing: Vec3 = pointing, across: Vec3 = across) -> tuple[Angle, Angle]:
                 q4 = turn(four, five.turned(q5, six.h), pointing, held[3])
                 # The last angle from the rotation that is left: it makes up for a free q4, and for its rounding.
-                return q4, turn_of(six, arm.across[5], five.turned(-q5, four.turned(-q4, across)))
+                return q4, turn_of(six, arm.across[5], five.turned(-q5, four.turned(-q4, across)), held[5])
 
             (q5, found), (other, _) = _each(to_direction(five, four.h, six.h, pointing, held[4]), exists)
             q4, q6 = around(q5)
@@ -236,25 +251,23 @@ def _parallel_rest(
     end, image = R @ end + p, R @ image
     for k in range(first):
         end, image = arm.axes[k].moved(-known[k], end), arm.axes[k].turned(-known[k], image)
-    total = turn_of(two, arm.across[first], image)
+    rest = arm.seen_from(first, first + 1, held[first + 1]).plus(arm.seen_from(first, first + 2, held[first + 2]))
+    total = turn_of(two, arm.across[first], image, held[first].plus(rest))
     kept = (held[0], *held[first : first + 2])
     for (_, q2, q3), found in _planar_pair(two, three, total, exists, four.p, end, kept, arm.size):
-        q4 = _along(four, two, total.plus(-q2).plus(-_along(three, two, q3)))
+        rest = total.plus(-q2).plus(-arm.seen_from(first, first + 1, q3))
+        q4 = arm.seen_from(first + 2, first, rest)
         angles = {**known, first: q2, first + 1: q3, first + 2: q4}
         yield Branch(tuple(angles[k] for k in range(6)), found)
-
-
-def _along(axis: Axis, other: Axis, angle: Angle) -> Angle:
-    """The angle about a parallel axis, which may point the other way."""
-    return Angle(angle.cos, angle.sin * ops.sign(axis.h.dot(other.h)))
 
 
 def middle_parallel(arm: Chain, R: Mat3, p: Vec3, held: Sequence[Angle]) -> Iterator[Branch]:
     """Height of the crossing of axes 5 and 6 gives q1, the direction of axis 6 q5, what is left q6 and the three."""
     one, two, _, _, five, six = arm.axes
     height = two.h.dot(six.p - one.p)
-    for q1, first in _each(to_height(one.reversed(), two.h, R @ six.p + p - one.p, height, held[0], arm.size)):
-        pointing = one.turned(-q1, R @ six.h)
+    crossing = held[0].vector(R @ six.p + p)
+    for q1, first in _each(to_height(one.reversed(), two.h, crossing - one.p, height, held[0], arm.size)):
+        pointing = held[4].vector(one.turned(-q1, R @ six.h))
         for q5, exists in _each(to_direction(five, two.h, six.h, pointing, held[4]), first):
             yield from _after_q5(arm, R, p, held, q1, q5, exists)
 
@@ -270,7 +283,7 @@ def middle_parallel_skew(arm: Chain, R: Mat3, p: Vec3, held: Sequence[Angle]) ->
     c, d = two.h.dot(five.across(lever)), two.h.dot(five.h.cross(lever))
     determinant = a * d - b * c
     cos, sin = summed(scaled(f, d), scaled(g, -b)), summed(scaled(g, a), scaled(f, -c))
-    for q1, exists in _each(on_conic([(1, cos, cos), (1, sin, sin), (-determinant * determinant, ONE, ONE)])):
+    for q1, exists in _each(on_conic([(1, cos, cos), (1, sin, sin), (-determinant * determinant, ONE, ONE)], held[0])):
         q5 = Angle(_at(cos, q1) / determinant, _at(sin, q1) / determinant)
         yield from _after_q5(arm, R, p, held, q1, q5, exists)
 
@@ -288,7 +301,7 @@ def first_parallel(arm: Chain, R: Mat3, p: Vec3, held: Sequence[Angle]) -> Itera
     one, _, _, four, five, six = arm.axes
     height = one.h.dot(R @ six.p + p - four.p)
     for q4, fourth in _each(to_height(four, one.h, six.p - four.p, height, held[3], arm.size)):
-        g, pointing = four.turned(-q4, one.h), four.turned(-q4, R @ six.h)
+        g, pointing = four.turned(-q4, one.h), held[4].vector(four.turned(-q4, R @ six.h))
         for q5, exists in _each(to_direction(five, g, six.h, pointing, held[4]), fourth):
             q6 = turn(six, R.T @ one.h, five.turned(-q5, g), held[5])
             yield from _parallel_rest(arm, R, p, held, {3: q4, 4: q5, 5: q6}, exists, 0)
@@ -296,14 +309,14 @@ def first_parallel(arm: Chain, R: Mat3, p: Vec3, held: Sequence[Angle]) -> Itera
 
 _WRIST = ((4, 5, 6),)
 FAMILIES = (
-    Family("spherical wrist, axes 2 and 3 parallel", ((2, 3),), _WRIST, wrist(two_parallel_three)),
-    Family("spherical wrist, axes 1 and 2 parallel", ((1, 2),), _WRIST, wrist(one_parallel_two)),
-    Family("spherical wrist, axes 1 and 2 meet", (), ((1, 2), *_WRIST), wrist(one_meets_two)),
-    Family("spherical wrist, axes 2 and 3 meet", (), ((2, 3), *_WRIST), wrist(two_meets_three)),
-    Family("spherical wrist", (), _WRIST, wrist(three_skew), conic=True),
-    Family("axes 2, 3, 4 parallel, 5 and 6 meet", ((2, 3, 4),), ((5, 6),), middle_parallel),
-    Family("axes 1, 2, 3 parallel, 5 and 6 meet", ((1, 2, 3),), ((5, 6),), first_parallel),
-    Family("axes 2, 3, 4 parallel", ((2, 3, 4),), (), middle_parallel_skew, conic=True),
+    Family(((2, 3),), _WRIST, "spherical wrist, axes 2 and 3 parallel", wrist(two_parallel_three)),
+    Family(((1, 2),), _WRIST, "spherical wrist, axes 1 and 2 parallel", wrist(one_parallel_two)),
+    Family((), ((1, 2), *_WRIST), "spherical wrist, axes 1 and 2 meet", wrist(one_meets_two)),
+    Family((), ((2, 3), *_WRIST), "spherical wrist, axes 2 and 3 meet", wrist(two_meets_three)),
+    Family((), _WRIST, "spherical wrist", wrist(three_skew), conic=True),
+    Family(((2, 3, 4),), ((5, 6),), "axes 2, 3, 4 parallel, 5 and 6 meet", middle_parallel),
+    Family(((1, 2, 3),), ((5, 6),), "axes 1, 2, 3 parallel, 5 and 6 meet", first_parallel),
+    Family(((2, 3, 4),), (), "axes 2, 3, 4 parallel", middle_parallel_skew, conic=True),
 )
 """In the order in which they are tried: those with fewer operations first. Each also holds for the mirrored arm."""
 
@@ -336,29 +349,32 @@ def planar_arm(
     """
     turning = [k for k, is_revolute in enumerate(revolute) if is_revolute]
     sliding = [k for k, is_revolute in enumerate(revolute) if not is_revolute]
-    one, two, *more = (arm.axes[k] for k in turning)
+    (first, second, *third), (one, two, *more) = turning, [arm.axes[k] for k in turning]
     rise = one.h.dot(end - point)
     exists: Scalar = 1
     if X is not None:
         tilt = X.R @ one.h - one.h
         exists = tolerance * tolerance - tilt.dot(tilt)
-        total = turn_of(one, arm.across[turning[0]], X.R @ arm.across[turning[0]])
+        sum_of_angles = held[first]
+        for k in turning[1:]:
+            sum_of_angles = sum_of_angles.plus(arm.seen_from(first, k, held[k]))
+        total = turn_of(one, arm.across[first], X.R @ arm.across[first], sum_of_angles)
     slides = {k: held[k] for k in sliding}
     for k in sliding[:-1]:  # more slides than needed stay where they are
-        rise = rise - one.h.dot(arm.axes[k].h) * held[k]
+        rise = rise - held[k] * arm.ways[k] * arm.ways[first]
     if sliding:
-        slides[sliding[-1]] = ops.sign(one.h.dot(arm.axes[sliding[-1]].h)) * rise
+        slides[sliding[-1]] = rise * arm.ways[sliding[-1]] * arm.ways[first]
     else:
         exists = both(exists, tolerance * tolerance - rise * rise)
     if more and X is not None:
         point, end = more[0].p, X.apply(more[0].p)
-    kept = (held[turning[0]], held[turning[0]], held[turning[1]])
+    kept = (held[first], held[first], held[second])
     for (_, q1, q2), found in _planar_pair(one, two, kept[0], exists, point, end, kept, arm.size):
-        angles = {**slides, turning[0]: q1, turning[1]: q2}
-        if more:
-            angles[turning[2]] = _along(more[0], one, total.plus(-q1).plus(-_along(two, one, q2)))
-        elif X is not None:
-            rest = total.plus(-q1).plus(-_along(two, one, q2))
+        angles = {**slides, first: q1, second: q2}
+        rest = total.plus(-q1).plus(-arm.seen_from(first, second, q2)) if X is not None else None
+        if third and rest is not None:
+            angles[third[0]] = arm.seen_from(third[0], first, rest)
+        elif rest is not None:
             off = rest.sin * rest.sin + (rest.cos - 1) * (rest.cos - 1)
             found = both(found, tolerance * tolerance - off)
         yield Branch(tuple(angles[k] for k in range(len(revolute))), found)

@@ -11,9 +11,10 @@ import numpy as np
 
 from armdyn.dynamics import Dynamics
 from armdyn.errors import ArmdynError, NotApplicable, ShapeError, unknown_name
-from armdyn.kinematics.closed_form import ClosedForm, closed_form
+from armdyn.kinematics.closed_form import ClosedForm, closed_form, no_closed_form
 from armdyn.kinematics.compiled_frame import placer
-from armdyn.kinematics.inverse_kernels import EDGE, all_kernel, nearest_kernel, pose_check
+from armdyn.kinematics.inverse_graphs import EDGE
+from armdyn.kinematics.inverse_kernels import all_kernel, nearest_kernel, pose_check
 from armdyn.kinematics.numeric_inverse import (
     Bounds,
     Cost,
@@ -152,7 +153,7 @@ def inverse_kinematics(
         return _along(robot, T, near, batch, method, frame, rows, limits, starts, seed, tolerance, throw)
     form = closed_form(robot, frame, rotation) if rows is None else None
     if method == "closed" and form is None:
-        raise _no_closed_form(robot, frame)
+        raise no_closed_form(robot, frame)
     problem = Problem(robot, frame, T, chosen, limits, tolerance)
     alone = method == "closed" or (method == "auto" and form is not None and form.known is None)
     if form is not None and alone and secondary is None:
@@ -276,7 +277,7 @@ def all_solutions(robot: Robot, pose: Any, *, frame: str = "tool", q0: Any = Non
         raise ShapeError(f"poses of shape {batch}", expected="a single pose")
     form = closed_form(robot, frame, rotation)
     if form is None:
-        raise _no_closed_form(robot, frame)
+        raise no_closed_form(robot, frame)
     near = _start(robot, q0, (), limits)[0]
     q, exists = all_kernel(robot, frame, rotation)(T[0], near)
     found = q[exists > 0]
@@ -320,19 +321,6 @@ def _start(robot: Robot, q0: Any, batch: tuple[int, ...], limits: bool) -> Array
     if given.shape != (*batch, robot.n) or not np.isfinite(given).all():
         raise ShapeError(f"q0 of shape {given.shape}", expected=f"({robot.n},) or {(*batch, robot.n)}")
     return given.reshape(-1, robot.n).copy()
-
-
-def _no_closed_form(robot: Robot, frame: str) -> NotApplicable:
-    where = f"robot {robot.name!r}"
-    if closed_form(robot, frame) is not None:
-        return NotApplicable("a closed form for a part of the pose", where=where, advice="Use method='numeric'.")
-    return NotApplicable(
-        "no closed form of the inverse kinematics",
-        where=where,
-        expected="axes all parallel (two or three revolute), prismatic joints alone, or three to seven revolute joints "
-        "with three neighbouring axes at an end of the arm through one point, or three neighbouring axes parallel",
-        advice="Use method='numeric'.",
-    )
 
 
 def _by_formula(form: ClosedForm, problem: Problem, near: Array) -> tuple[Outcome, Array]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, product
 
 import numpy as np
 
 from armdyn.algebra import Mat3, Pose, Vec3
-from armdyn.kinematics.decompositions import FAMILIES, POSITIONS, Branch, Chain, Family
+from armdyn.algebra.ops import Scalar
+from armdyn.kinematics.decompositions import FAMILIES, POSITIONS, Branch, Chain, Family, Kind
 from armdyn.kinematics.subproblems import Angle, Axis
 from armdyn.typing import Array
 
@@ -47,14 +48,19 @@ class Match:
     mirrored: bool
     off: float
 
+    @property
+    def chain(self) -> Chain:
+        """The axes of `lines`."""
+        return chain_of(self.lines, self.family, mirrored=self.mirrored)
 
-def recognised_position(lines: Lines) -> tuple[str, Lines, float] | None:
-    """Return how the first three axes put a point somewhere, with the axes as that says."""
+
+def recognised_position(lines: Lines) -> tuple[str, Kind, float] | None:
+    """Return how the first three axes put a point somewhere, the kind of arm that they are, and how far off it is."""
     for name, family in zip(POSITIONS, FAMILIES, strict=False):
-        groups = tuple(group for group in family.meeting if max(group) <= 3)
-        snapped = _snapped(lines, replace(family, meeting=groups))
+        kind = Kind(family.parallel, tuple(group for group in family.meeting if max(group) <= 3))
+        snapped = _snapped(lines, kind)
         if snapped is not None:
-            return name, *snapped
+            return name, kind, snapped[1]
     return None
 
 
@@ -80,7 +86,7 @@ def _solves(match: Match) -> bool:
     """Whether the closed form finds random configurations from the poses that they give."""
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (TRIALS, 6))
     turns = [Angle(np.cos(x), np.sin(x)) for x in q.T]
-    arm = chain_of(match.lines)
+    arm = match.chain
     columns = [*_UNITS, Vec3(0, 0, 0)]
     for axis, angle in zip(reversed(arm.axes), reversed(turns), strict=True):
         *ends, origin = columns
@@ -101,9 +107,12 @@ FOUND = 1e-4
 _UNITS = (Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1))
 
 
-def branches(match: Match, X: Pose, held: Sequence[Angle]) -> Iterator[Branch]:
-    """Return the branches of six revolute axes. X: the motion from q = 0. held: angles that free joints keep."""
-    arm = chain_of(match.lines)
+def branches(match: Match, X: Pose, held: Sequence[Angle], arm: Chain | None = None) -> Iterator[Branch]:
+    """Return the branches of six revolute axes.
+
+    X: the motion from q = 0. held: angles that free joints keep. arm: the axes over another scalar, from `placed`.
+    """
+    arm = match.chain if arm is None else arm
     if not match.mirrored:
         yield from match.family.solve(arm, X.R, X.p, held)
         return
@@ -112,21 +121,47 @@ def branches(match: Match, X: Pose, held: Sequence[Angle]) -> Iterator[Branch]:
         yield Branch(angles[::-1], exists)
 
 
+def placed(axes: Sequence[Axis], across: Sequence[Vec3], lines: Lines, kind: Kind, *, mirrored: bool = False) -> Chain:
+    """Return axes over any scalar, so placed that they lie exactly as their kind says: parallel, or through one point.
+
+    across: unit vectors across the axes, nearly at least. lines: the axes in numbers.
+    """
+    made, ways, last = [Axis(axis.h, axis.across(axis.p)) for axis in axes], [1] * len(axes), len(axes) - 1
+    places = [[last - (k - 1) if mirrored else k - 1 for k in group] for group in kind.parallel]
+    for first, *others in places:
+        for k in others:
+            ways[k] = 1 if lines.h[k] @ lines.h[first] > 0 else -1
+            made[k] = Axis(made[first].h if ways[k] > 0 else -made[first].h, made[k].p)
+    for group in kind.meeting:
+        index = [last - (k - 1) if mirrored else k - 1 for k in group]
+        point = made[index[0]].crossing(made[index[1]])
+        for k in index:
+            made[k] = Axis(made[k].h, point)
+    made = [Axis(tidy(axis.h), tidy(axis.p)) for axis in made]
+    beside = tuple(tidy(axis.across(v)) for axis, v in zip(made, across, strict=True))
+    return Chain(tuple(made), beside, tuple(ways), float(lines.size))
+
+
 LITERAL = 1e-12
 """How near to 0, 1 or -1 an entry of a direction or point counts as that number: rounding of right angles."""
 
 
-def tidy(v: Array) -> Vec3:
-    """Return a vector of numbers, those near 0, 1 and -1 as the literals that fold."""
-    nearest = np.round(v)
-    literal = (np.abs(v - nearest) < LITERAL) & (np.abs(nearest) <= 1)
-    return Vec3(*(int(n) if is_literal else float(x) for x, n, is_literal in zip(v, nearest, literal, strict=True)))
+def tidy(v: Iterable[Scalar]) -> Vec3:
+    """Return a vector, numbers near 0, 1 and -1 as the literals that fold."""
+    return Vec3(*map(_literal, v))
 
 
-def chain_of(lines: Lines) -> Chain:
-    """Return axes as vectors of scalars."""
-    axes = tuple(Axis(tidy(h), tidy(p)) for h, p in zip(lines.h, lines.p, strict=True))
-    return Chain(axes, tuple(tidy(_across(h)) for h in lines.h), float(lines.size))
+def _literal(x: Scalar) -> Scalar:
+    if not isinstance(x, float):
+        return x
+    nearest = round(x)
+    return nearest if abs(x - nearest) < LITERAL and abs(nearest) <= 1 else float(x)
+
+
+def chain_of(lines: Lines, kind: Kind, *, mirrored: bool = False) -> Chain:
+    """Return axes in numbers, placed as their kind says."""
+    axes = [Axis(Vec3(*map(float, h)), Vec3(*map(float, p))) for h, p in zip(lines.h, lines.p, strict=True)]
+    return placed(axes, [Vec3(*map(float, _across(h))) for h in lines.h], lines, kind, mirrored=mirrored)
 
 
 def _across(h: Array) -> Array:
@@ -137,32 +172,20 @@ def _across(h: Array) -> Array:
     return unit
 
 
-def _snapped(lines: Lines, family: Family) -> tuple[Lines, float] | None:
-    """The axes as the family says, and how far they were from it; None if they are another family's."""
-    h, off = lines.h.copy(), 0.0
-    p = lines.p - h * (h * lines.p).sum(axis=1, keepdims=True)  # nearest to the origin: more zeros
-    for group in family.parallel:
+def _snapped(lines: Lines, kind: Kind) -> tuple[Lines, float] | None:
+    """The axes as their kind says, and how far they were from it; None if they are another kind's."""
+    for group in kind.parallel:
         index = [k - 1 for k in group]
-        signs = np.sign(h[index] @ h[index[0]])
-        mean = (signs[:, None] * h[index]).sum(axis=0)
-        mean /= np.linalg.norm(mean)
-        off = max(off, float(np.abs(signs[:, None] * h[index] - mean).max()))
-        if off > NEARLY:
+        if not all(_parallel(lines.h[index[0]], lines.h[k]) for k in index[1:]):
             return None
-        exact = off < EXACT  # of parallel axes one and the same direction is taken, to the last bit
-        h[index] = signs[:, None] * (h[index[0]] if exact else mean)
-    for group in family.meeting:
-        index = [k - 1 for k in group]
-        if any(_parallel(h[a], h[b]) for a, b in pairwise(index)):
+    for group in kind.meeting:
+        if any(_parallel(lines.h[a - 1], lines.h[b - 1]) for a, b in pairwise(group)):
             return None
-        across = np.eye(3) - h[index, :, None] * h[index, None, :]
-        point = np.linalg.lstsq(across.reshape(-1, 3), (across @ p[index, :, None]).reshape(-1), rcond=None)[0]
-        miss = np.linalg.norm((across @ (point - p[index])[:, :, None])[..., 0], axis=-1)
-        off = max(off, float(miss.max()) / lines.size)
-        if off > NEARLY:
-            return None
-        p[index] = point
-    return replace(lines, h=h, p=p), off
+    arm = chain_of(lines, kind)
+    h, p = (np.array([list(getattr(axis, name)) for axis in arm.axes], dtype=float) for name in "hp")
+    moved = np.cross(h, p - lines.p) / lines.size
+    off = float(max(np.abs(h - lines.h).max(), np.abs(moved).max()))
+    return (replace(lines, h=h, p=p), off) if off <= NEARLY else None
 
 
 def _parallel(a: Array, b: Array) -> bool:

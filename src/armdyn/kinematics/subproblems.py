@@ -23,7 +23,12 @@ is accepted in exchange. Below it, poses at the border of the workspace would co
 
 
 class Angle(NamedTuple):
-    """An angle as its cosine and sine."""
+    """An angle as its cosine and sine.
+
+    A joint's unknown angle is given to the subproblems as the one that it keeps where it is free (`held`). What they
+    find passes through its `found`, and the vectors that its equation is made of through its `vector`: a derivation
+    writes them down there and goes on with symbols.
+    """
 
     cos: Scalar
     sin: Scalar
@@ -39,12 +44,44 @@ class Angle(NamedTuple):
         """The sum of two angles."""
         return Angle(self.cos * other.cos - self.sin * other.sin, self.sin * other.cos + self.cos * other.sin)
 
+    def vector(self, v: Vec3) -> Vec3:
+        """A vector from which the angle follows, as the subproblems see it."""
+        return v
+
+    def found(self, equation: Equation, choices: list[Choice]) -> list[Choice]:
+        """The solutions of an equation for this angle, as the subproblems that follow see them."""
+        return choices
+
 
 class Choice(NamedTuple):
     """One of several angles, and a condition that is negative where it does not exist."""
 
     angle: Angle
     exists: Scalar
+
+
+class Direction(NamedTuple):
+    """The equation of an angle whose cosine and sine are in the ratio of two numbers."""
+
+    cos: Scalar
+    sin: Scalar
+
+
+class Line(NamedTuple):
+    """The equation a + b cos + d sin = 0."""
+
+    a: Scalar
+    b: Scalar
+    d: Scalar
+
+
+class Conic(NamedTuple):
+    """The equation (1, cos, sin) Q (1, cos, sin)^T = 0."""
+
+    Q: list[list[Scalar]]
+
+
+Equation = Direction | Line | Conic
 
 
 @dataclass(frozen=True)
@@ -73,6 +110,13 @@ class Axis:
         """Return the axis with its direction turned round."""
         return Axis(-self.h, self.p)
 
+    def crossing(self, other: Axis) -> Vec3:
+        """Return the point of this axis that is nearest to another, which is not parallel."""
+        normal = self.h.cross(other.h)
+        along = (other.p - self.p).cross(other.h).dot(normal)
+        point: Vec3 = self.p + self.h * ops.div(along, normal.dot(normal))
+        return point
+
 
 def select(condition: Scalar, a: Angle, b: Angle) -> Angle:
     """Return a where the condition is not negative, else b."""
@@ -94,12 +138,14 @@ def turn(axis: Axis, start: Vec3, end: Vec3, held: Angle, size: Scalar = 1) -> A
     # Divided by its own length, and not by that of the vectors: the angle is then exact where these are rounded.
     fixed = square - (FREE * size) ** 4
     scale = 1 / ops.sqrt(ops.select(fixed, square, 1))
-    return select(fixed, Angle(cos * scale, sin * scale), held)
+    angle = select(fixed, Angle(cos * scale, sin * scale), held)
+    return held.found(Direction(cos, sin), [Choice(angle, 1)])[0].angle
 
 
-def turn_of(axis: Axis, across: Vec3, image: Vec3) -> Angle:
+def turn_of(axis: Axis, across: Vec3, image: Vec3, held: Angle) -> Angle:
     """Return the angle of a rotation about the axis that takes a unit vector perpendicular to it to its image."""
-    return Angle(across.dot(image), axis.h.cross(across).dot(image))
+    angle = Angle(across.dot(image), axis.h.cross(across).dot(image))
+    return held.found(Direction(*angle), [Choice(angle, 1)])[0].angle
 
 
 def on_line(a: Scalar, b: Scalar, d: Scalar, discriminant: Scalar, held: Angle, size: Scalar = 1) -> list[Choice]:
@@ -117,7 +163,7 @@ def on_line(a: Scalar, b: Scalar, d: Scalar, discriminant: Scalar, held: Angle, 
     for sign in (1, -1):
         angle = Angle((d * (sign * root) - a * b) * inverse, (-(b * (sign * root)) - a * d) * inverse)
         choices.append(Choice(select(fixed, angle, held), exists))
-    return choices
+    return held.found(Line(a, b, d), choices)
 
 
 def to_height(axis: Axis, g: Vec3, v: Vec3, height: Scalar, held: Angle, size: Scalar = 1) -> list[Choice]:
@@ -185,7 +231,7 @@ NEWTON_STEPS = 2
 """On the angle: they repair what the degenerate conic loses where two solutions are near one another."""
 
 
-def on_conic(products: list[tuple[Scalar, Affine, Affine]]) -> list[Choice]:
+def on_conic(products: list[tuple[Scalar, Affine, Affine]], held: Angle) -> list[Choice]:
     """Return the four angles at which a sum of products of a factor and two affine functions vanishes.
 
     b^T Q b = 0 with b = (1, cos, sin). Of the conics Q + t diag(-1, 1, 1), all of which meet the circle in the same
@@ -199,15 +245,14 @@ def on_conic(products: list[tuple[Scalar, Affine, Affine]]) -> list[Choice]:
     t = _degenerate(Q)
     D = [[Q[0][0] - t, Q[0][1], Q[0][2]], [Q[1][0], Q[1][1] + t, Q[1][2]], [Q[2][0], Q[2][1], Q[2][2] + t]]
     lines, real = _lines(D)
-    held = Angle(1, 0)
     choices = []
     for a, b, d in lines:
-        for choice in on_line(a, b, d, b * b + d * d - a * a, held):
+        for choice in on_line(a, b, d, b * b + d * d - a * a, Angle(1, 0)):
             angle = choice.angle
             for _ in range(NEWTON_STEPS):
                 angle = _improved(Q, angle)
             choices.append(Choice(angle, both(_close(Q, angle), real)))
-    return choices
+    return held.found(Conic(raw), choices)
 
 
 ON_CONIC = 1e-13

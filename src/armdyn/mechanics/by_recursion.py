@@ -65,4 +65,5 @@ def by_recursion(torques: Recursion) -> Terms:
 
     for formula in (inverse_dynamics, mass_matrix, coriolis, gravity):
         formula.__module__ = torques.__module__  # features are declared by module
+        formula.__qualname__ = formula.__name__
     return Terms(actuated(inverse_dynamics), actuated(mass_matrix), actuated(coriolis), quantity(gravity))

@@ -15,6 +15,7 @@ from armdyn.algebra.ops import add
 from armdyn.errors import unknown_name
 from armdyn.mechanics.actuators import friction_torques, rotor_coriolis_matrix, rotor_torques
 from armdyn.mechanics.composite_body import composites, mass_matrix
+from armdyn.mechanics.external import external_torques
 from armdyn.mechanics.kinematics import link_poses, velocities
 from armdyn.mechanics.matrices import Rows, plus, zeros
 from armdyn.mechanics.moving_axes import in_moving_axes, less_frame_rates
@@ -149,6 +150,17 @@ def inverse_dynamics_derivatives(
 
 
 @quantity
+def wrench_derivatives(robot: Robot, q: Scalars, wrench: Scalars) -> Rows:
+    """d(J^T w)/dq: (..., n, n), what a constant wrench at the tool adds to dtau/dq; world axes.
+
+    Args: q: (..., n). wrench: (..., 6) force and moment that the robot exerts at the tool. Entry [i, j] is dtau_i/dq_j.
+    """
+    by_q = gradient(lambda x: external_torques(robot, x, {"tool": wrench}), q)
+    n = range(robot.n)
+    return [[by_q[j][i] for j in n] for i in n]
+
+
+@quantity
 def coriolis_matrix(robot: Robot, q: Scalars, qd: Scalars, axes: Axes = "link") -> Rows:
     """Christoffel matrix C(q, qd): (..., n, n); Mdot - 2C is skew-symmetric. [D-6]"""
     C = products(robot, q, qd, None, 1, axes)[1]
@@ -157,4 +169,4 @@ def coriolis_matrix(robot: Robot, q: Scalars, qd: Scalars, axes: Axes = "link") 
     return less_frame_rates(robot, C, mass_matrix.formula(robot, q), qd) if robot.compounds else C
 
 
-__all__ = ["AXES", "Axes", "coriolis_matrix", "inverse_dynamics_derivatives"]
+__all__ = ["AXES", "Axes", "coriolis_matrix", "inverse_dynamics_derivatives", "wrench_derivatives"]

@@ -21,13 +21,14 @@ from armdyn.mechanics import (
     composite_body,
     derivatives,
     energies,
+    forward,
     friction,
     kinematics,
     linear,
     newton_euler,
 )
 from armdyn.mechanics.kinematics import Motion, Wrench
-from armdyn.mechanics.matrices import Rows, zeros
+from armdyn.mechanics.matrices import Rows, transpose, zeros
 from armdyn.mechanics.quantity import quantity
 from armdyn.mechanics.rotors import spin_mass_matrix, spin_torques
 from armdyn.mechanics.springs import spring_torques
@@ -211,11 +212,7 @@ def inverse_dynamics_derivatives(robot: Robot, x: Scalars, xd: Scalars, xdd: Sca
     by_q, by_qd = derivatives.inverse_dynamics_derivatives.formula(links_of(robot), q, qd, qdd)
     by_x = gradient(lambda z: _transmission(robot, z, xd, xdd), x)
     by_xd = gradient(lambda z: _transmission(robot, x, z, xdd), xd)
-    return _padded(by_q, _turned(by_x)), _padded(by_qd, _turned(by_xd))
-
-
-def _turned(A: Sequence[Sequence[Scalar]]) -> Rows:
-    return [list(column) for column in zip(*A, strict=True)]
+    return _padded(by_q, transpose(by_x)), _padded(by_qd, transpose(by_xd))
 
 
 @quantity
@@ -224,13 +221,7 @@ def forward_dynamics_derivatives(robot: Robot, x: Scalars, xd: Scalars, forces: 
     inertia = factors(robot, x)
     xdd = linear.solve(inertia, _excess(robot, x, xd, forces, None))
     by_x, by_xd = inverse_dynamics_derivatives.formula(robot, x, xd, xdd)
-    size = range(coordinates(robot).size)
-
-    def solved(A: Rows) -> Rows:
-        return _turned([linear.solve(inertia, [sub(0, entry) for entry in column]) for column in _turned(A)])
-
-    inverse = solved([[-int(i == j) for j in size] for i in size])
-    return solved(by_x), solved(by_xd), [[inverse[max(i, j)][min(i, j)] for j in size] for i in size]
+    return forward.slopes(inertia, by_x, by_xd)
 
 
 # Energies and places --------------------------------------------------------------------------------------------------

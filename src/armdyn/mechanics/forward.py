@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from armdyn.algebra import Scalar
+from armdyn.algebra.ops import sub
 from armdyn.mechanics import linear, newton_euler
 from armdyn.mechanics.friction import driving_torques
 from armdyn.mechanics.kinematics import Wrench
-from armdyn.mechanics.matrices import by_columns
+from armdyn.mechanics.matrices import Rows, by_columns, identity, symmetric, transpose
 from armdyn.mechanics.moving_axes import steady
 from armdyn.mechanics.quantity import Quantity, quantity
 from armdyn.robot.edit import remove
@@ -81,6 +82,16 @@ def accelerating(
 def accelerations(robot: Robot, A: Matrix, rest: Scalars) -> list[Scalar]:
     """The qdd of A qdd = rest. Khalil (7.62)"""
     return linear.solve(linear.factor(A, where=lambda k: joint_name(robot, k)), rest)
+
+
+def slopes(factors: linear.Factors, by_q: Matrix, by_qd: Matrix) -> tuple[Rows, Rows, Rows]:
+    """(dqdd/dq, dqdd/dqd, dqdd/dtau) = A^-1 (-dtau/dq, -dtau/dqd, 1). factors: of A."""
+
+    def solved(B: Matrix) -> Rows:
+        return transpose([linear.solve(factors, [sub(0, x) for x in column]) for column in transpose(B)])
+
+    minus = [[sub(0, x) for x in row] for row in identity(len(by_q))]
+    return solved(by_q), solved(by_qd), symmetric(solved(minus))
 
 
 def joint_name(robot: Robot, index: int) -> str:

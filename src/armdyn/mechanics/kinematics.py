@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Screw, Vec3, cross, ops
+from armdyn.algebra import ZERO, Mat3, Pose, Scalar, Screw, Vec3, cross, derivative, ops
 from armdyn.errors import unknown_name
 from armdyn.mechanics.moving_axes import steady
 from armdyn.mechanics.quantity import quantity
@@ -136,6 +136,20 @@ def jacobian(robot: Robot, q: Scalars, frame: str = "tool") -> tuple[tuple[Scala
     return rows_of(linear, angular)
 
 
+@quantity
+def body_jacobian(robot: Robot, q: Scalars, body: str) -> tuple[tuple[Scalar, ...], ...]:
+    """Jacobian of a body: velocity of its centre of mass, and its angular velocity. Siciliano (7.14)-(7.19)
+
+    Args:    q: (..., n). body: name of the body, whose inertia at its joint gives the centre of mass, rotors apart.
+    Returns: J: (..., 6, n), linear rows first, world axes.
+    """
+    poses, where = link_poses(robot, q), robot.frame(body)
+    joint = next(each for each in robot.tree if each.body.name == body)
+    T = frame_pose(poses, where)
+    linear, angular = point_jacobian(robot, poses, where.link, T.apply(joint.body.inertia.about_com().com))
+    return rows_of(linear, angular)
+
+
 def rows_of(linear: Sequence[Vec3], angular: Sequence[Vec3]) -> tuple[tuple[Scalar, ...], ...]:
     """The six rows of a Jacobian given by its columns."""
     columns = [(*v, *w) for v, w in zip(linear, angular, strict=True)]
@@ -164,6 +178,16 @@ def jacobian_dot_qd(robot: Robot, q: Scalars, qd: Scalars, frame: str = "tool") 
     where = robot.frame(frame)
     _, _, a, wd = frame_motion(Motion(robot, q, qd, steady(robot, qd)), _world_rotation(robot, q, where), where)
     return (*a, *wd)
+
+
+@quantity
+def jacobian_dot(robot: Robot, q: Scalars, qd: Scalars, frame: str = "tool") -> list[list[Scalar]]:
+    """Rate of the geometric Jacobian along a motion, dJ/dt: (..., 6, n). Siciliano (7.16)-(7.19), differentiated
+
+    Args: q, qd: (..., n). frame: whose origin and rotation. The acceleration of the frame is J qdd + Jdot qd.
+    """
+    rate: list[list[Scalar]] = derivative(lambda x: jacobian.formula(robot, x, frame), q, qd)
+    return rate
 
 
 @quantity

@@ -35,8 +35,12 @@ def inner(a: Scalars, b: Scalars) -> Scalar:
 
 def by_columns(column: Callable[[list[int]], Scalars], n: int) -> Rows:
     """The symmetric n x n matrix whose column j is column(e_j); of two equal entries the one that e_i, i > j, gives."""
-    columns = [column([int(i == j) for i in range(n)]) for j in range(n)]
-    return [[columns[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+    return symmetric([column([int(i == j) for i in range(n)]) for j in range(n)])
+
+
+def symmetric(A: Matrix) -> Rows:
+    """A symmetric matrix whose equal entries are the same, those of the lower triangle."""
+    return [[A[max(i, j)][min(i, j)] for j in range(len(A))] for i in range(len(A))]
 
 
 def product(A: Matrix, B: Matrix) -> Rows:

@@ -43,11 +43,15 @@ class Tip(NamedTuple):
 
 
 class Transmitted(NamedTuple):
-    """What the recursion ends with: torques, and the force and moment that every joint passes on, in link frames."""
+    """What the recursion ends with: torques, and the force and moment that every joint passes on, in link frames.
+
+    motion: of every link; `motion[j].at(r)` is the acceleration of a point of it.
+    """
 
     torques: list[Scalar]
     f: list[Vec3]
     m: list[Vec3]
+    motion: list[LinkMotion]
 
 
 def joint_torques(
@@ -82,7 +86,7 @@ def transmitted(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars, tip: Tip, s
         if i != WORLD:
             force, moment, lever = wrench_to_parent(link, poses[j], f[j], m[j])
             f[i], m[i] = f[i] + force, m[i] + moment + lever  # Khalil (7.58), (7.60)
-    return Transmitted(torques, f, m)
+    return Transmitted(torques, f, m, motion)
 
 
 def tip_wrench(robot: Robot, q: Scalars, wrench: Scalars | None, frame: str = "tool") -> Tip:

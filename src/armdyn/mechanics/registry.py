@@ -91,6 +91,7 @@ AROUND: dict[str, tuple[str, ...]] = {
     "friction": ALL,
     "kinematics": ("elastic", *STILL),
     "moving_base": TREE,
+    "rotors": TREE,
     "second_derivatives": TREE,
     "springs": ("elastic", *STILL),
 }

@@ -14,8 +14,10 @@ from typing import NamedTuple
 
 from armdyn.algebra import Inertia, Scalar, Vec3, cross, ops
 from armdyn.algebra.ops import add, half, mul
+from armdyn.errors import NotApplicable
 from armdyn.mechanics import christoffel
-from armdyn.mechanics.kinematics import Motion
+from armdyn.mechanics.kinematics import Motion, frame_pose, link_poses, point_jacobian, rows_of
+from armdyn.mechanics.quantity import quantity
 from armdyn.robot.links import WORLD
 from armdyn.robot.robot import Robot
 from armdyn.typing import Scalars
@@ -103,6 +105,28 @@ def rotor_coriolis_matrix(robot: Robot, q: Scalars, qd: Scalars) -> Matrix:
     return christoffel.coriolis_matrix(lambda x: rotor_mass_matrix(robot, x), q, qd)
 
 
+@quantity
+def rotor_jacobian(robot: Robot, q: Scalars, joint: str) -> tuple[tuple[Scalar, ...], ...]:
+    """Jacobian of the rotor that drives a joint: velocity of its centre, and its angular velocity.
+
+    Args:    q: (..., n). joint: name of the joint, which has a rotor of the full model.
+    Returns: J: (..., 6, n), linear rows first, world axes. Siciliano (7.24)-(7.29)
+    """
+    number = [each.name for each in robot.joints].index(joint)
+    rotor = robot.joints[number].rotor
+    if rotor is None or rotor.model != "full":
+        raise NotApplicable(
+            "no rotor that is a body",
+            where=f"robot {robot.name!r}, joint {joint!r}",
+            expected='a rotor with model = "full"',
+        )
+    poses, frame = link_poses(robot, q), robot.frame(rotor.on or robot.joints[number].parent)
+    T = frame_pose(poses, frame)
+    linear, angular = point_jacobian(robot, poses, frame.link, T.apply(rotor.position))
+    angular[number] = angular[number] + rotor.ratio * (T.R @ rotor.axis)  # Siciliano (7.28), (7.29)
+    return rows_of(linear, angular)
+
+
 # Augmented links --------------------------------------------------------------------------------------------------
 
 
@@ -151,6 +175,7 @@ __all__ = [
     "augmented_links",
     "rotor_coriolis_matrix",
     "rotor_energy",
+    "rotor_jacobian",
     "rotor_mass_matrix",
     "rotor_torques",
     "spin_mass_matrix",

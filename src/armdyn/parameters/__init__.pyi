@@ -8,6 +8,8 @@ from armdyn.parameters.link_end import link_end_parameters as link_end_parameter
 from armdyn.parameters.link_end import link_end_regressor as link_end_regressor
 from armdyn.parameters.other_conventions import convert_parameters as convert_parameters
 from armdyn.parameters.other_conventions import PARAMETER_CONVENTIONS as PARAMETER_CONVENTIONS
+from armdyn.parameters.energy_regressor import energy_regressor as energy_regressor
+from armdyn.parameters.energy_regressor import momentum_regressor as momentum_regressor
 from armdyn.parameters.regressor import regressor as regressor
 from armdyn.parameters.standard import parameter_names as parameter_names
 from armdyn.parameters.standard import standard_parameters as standard_parameters

@@ -10,15 +10,19 @@ where the columns of B are the unit inertias of a body's frame seen from its joi
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from armdyn.algebra import Scalar, ops
+from armdyn.algebra.ops import mul
 from armdyn.errors import NotApplicable
+from armdyn.mechanics.quantity import quantity
 from armdyn.parameters.regressor import UNITS, regressor
 from armdyn.parameters.standard import INERTIAL, motor_ratio, slots, standard_parameters
 from armdyn.robot import Robot
-from armdyn.typing import Array
+from armdyn.robot.features import TREE, declare
+from armdyn.typing import Array, Scalars
+
+declare("parameters.link_end", TREE)
 
 INCLUDED = ("inertial", "rotor")
 OF_A_LINK = (*INERTIAL, "Im")
@@ -29,26 +33,34 @@ def link_end_names(robot: Robot) -> list[str]:
     return [f"{kind}{j + 1}" + ("" if kind == "Im" else "_end") for j in range(robot.n) for kind in OF_A_LINK]
 
 
-def link_end_regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> Array:
-    """Return Y_end (..., n, 11 n), the regressor in the frames of the bodies and with the rotors' own inertia. [LE-1]
+@quantity
+def link_end_regressor(robot: Robot, q: Scalars, qd: Scalars, qdd: Scalars) -> list[list[Scalar]]:
+    """Y_end (..., n, 11 n), the regressor in the frames of the bodies and with the rotors' own inertia. [LE-1]
 
     Y_end @ link_end_parameters(robot) are the torques without friction; Siciliano (7.81).
 
-    robot:      a tree in numbers.
-    q, qd, qdd: (..., n) rad or m and derivatives.
+    Args: q, qd, qdd: (..., n) rad or m and derivatives.
     """
-    return np.asarray(regressor(robot.bound(), q, qd, qdd, include=INCLUDED), dtype=float) @ _change(robot.bound())
+    B = _change(robot)
+    return [
+        [ops.total(mul(row[k], x) for k, x in column) for column in B]
+        for row in regressor.formula(robot, q, qd, qdd, INCLUDED)
+    ]
 
 
 def link_end_parameters(robot: Robot) -> Array:
     """Return (11 n,) XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M about each body's frame, and I_m, kg, kg m, kg m^2."""
     numeric = robot.bound()
     values = np.array(list(standard_parameters(numeric, INCLUDED).as_dict().values()), dtype=float)
-    return np.asarray(np.linalg.solve(_change(numeric), values))
+    B = np.zeros((len(values), len(values)))
+    for place, column in enumerate(_change(numeric)):
+        for k, x in column:
+            B[k, place] = float(x)
+    return np.asarray(np.linalg.solve(B, values))
 
 
-def _change(robot: Robot) -> Array:
-    """B: (11 n, 11 n) standard parameters of unit parameters in body frames."""
+def _change(robot: Robot) -> list[list[tuple[int, Scalar]]]:
+    """B by columns, (row, entry): standard parameters of unit parameters in body frames, the zeros left out."""
     if robot.constrained or robot.compounds:
         raise NotApplicable(
             "parameters in body frames are for trees of revolute and prismatic joints",
@@ -56,11 +68,12 @@ def _change(robot: Robot) -> Array:
             advice="Use armdyn.parameters.regressor",
         )
     rows = {slot: k for k, slot in enumerate(slots(robot, INCLUDED))}
-    B, width = np.zeros((len(rows), len(rows))), len(OF_A_LINK)
+    columns: list[list[tuple[int, Scalar]]] = []
     for j, joint in enumerate(robot.joints):
         pose = robot.frame(joint.body.name).pose
-        for k, unit in enumerate(UNITS):
-            for kind, value in zip(INERTIAL, unit.seen_from(pose).parameters(), strict=True):
-                B[rows[kind, j], width * j + k] = float(value)
-        B[rows["Ia", j], width * j + len(UNITS)] = float(motor_ratio(robot, j)) ** 2  # Ia = k^2 I_m
-    return B
+        for unit in UNITS:
+            seen = zip(INERTIAL, unit.seen_from(pose).parameters(), strict=True)
+            columns.append([(rows[kind, j], x) for kind, x in seen if not ops.is_zero(x)])
+        k = motor_ratio(robot, j)
+        columns.append([(rows["Ia", j], mul(k, k))])  # Ia = k^2 I_m
+    return columns

@@ -14,7 +14,7 @@ import numpy as np
 from armdyn.dynamics import Dynamics, compile
 from armdyn.dynamics.looped.choice import worth_looping
 from armdyn.dynamics.looped.robots import can_be_looped
-from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
+from armdyn.dynamics.quantities import QUANTITIES, RARE
 from armdyn.errors import MissingExtra, NotApplicable
 from armdyn.graph.node import COS, SIN
 from armdyn.kernels.cache import VARIABLE
@@ -125,7 +125,7 @@ class _Work:
         skipped = self._skipped(dynamics)
         names = [name for name in FUNCTIONS if name not in skipped]
         everything = self.settings.everything and (self.robot.n <= FEW_JOINTS or self.robot.name in self.settings.whole)
-        made = [*names, *(name for name in QUANTITIES if name not in (*names, *HESSIANS))] if everything else names
+        made = [*names, *(name for name in QUANTITIES if name not in (*names, *RARE))] if everything else names
         cold = compile_seconds(self.robot, made)
         again = [compile_seconds(self.robot, made) for _ in range(self.settings.warm)]
         warm = {name: min(times[name] for times in again) for name in cold}

@@ -68,7 +68,7 @@ def bandwidth() -> float:
     """Bytes per second that one core writes to memory, past its caches: the best of some passes over a large array."""
     array = np.ones(WRITTEN // 8 + LINE)
     start = array.ctypes.data + -array.ctypes.data % (8 * LINE)
-    code = jit.Code(jit.compiled(WRITING), names=("write",))
+    code = jit.Code([jit.compiled(WRITING)], names=("write",))
     write = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)(code.address("write"))
     best = float("inf")
     for _ in range(10):
@@ -81,7 +81,7 @@ def bandwidth() -> float:
 @cache
 def _kernel() -> tuple[Callable[[int], float], int]:
     lanes = vector_lanes()
-    code = jit.Code(jit.compiled(_assembly(lanes)), names=("peak",))
+    code = jit.Code([jit.compiled(_assembly(lanes))], names=("peak",))
     function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(code.address("peak"))
 
     def run(passes: int, _code: jit.Code = code) -> float:

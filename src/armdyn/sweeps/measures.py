@@ -344,6 +344,8 @@ MEASURES: dict[str, SweepMeasure] = {
 }
 """By the names that `sweep` accepts."""
 DEFAULT = ("peak_torque", "holding_torque", "reach")
+OVER_POSITIONS = ("holding_torque", "inertia")
+"""Measures that are the largest over the configurations of the bench, which are samples."""
 
 
 def labels_of(robot: Robot, measures: tuple[str, ...]) -> Iterator[tuple[str, str]]:

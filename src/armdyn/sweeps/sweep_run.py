@@ -31,7 +31,7 @@ from armdyn.robot.features import CLOSED, TREE, takes
 from armdyn.robot.limits import working_range
 from armdyn.sweeps.chunks import Store
 from armdyn.sweeps.design_space import parametrised, varied
-from armdyn.sweeps.measures import DEFAULT, MEASURES, Bench
+from armdyn.sweeps.measures import DEFAULT, MEASURES, OVER_POSITIONS, Bench
 from armdyn.sweeps.optimum import KEPT, Goal, improved, ranking, worst
 from armdyn.sweeps.variants import SweepJob
 from armdyn.sweeps.workers import computed_chunks
@@ -214,6 +214,9 @@ class Sweep(Result):
         notes = [f"{failed} variants lack a result: an invalid body, or too weak for the motion."] if failed else []
         notes += [f"{self.taken} finished chunks were read from their folder."] if self.taken else []
         note = "with NAME: rank correlation, +1 if the measure always grows with the parameter, -1 if it always falls."
+        if any(label.startswith(OVER_POSITIONS) for label in self.labels):
+            named = " and ".join(name for name in OVER_POSITIONS if any(x.startswith(name) for x in self.labels))
+            notes.append(f"{named}: the largest at the sampled configurations; others may have more.")
         title = f"{self.robot}: {len(self.points)} variants"
         if self.limits:
             shown = ", ".join(f"{m} {'>=' if MEASURES[m].larger else '<='} {x:g}" for m, x in self.limits.items())

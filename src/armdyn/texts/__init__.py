@@ -7,7 +7,7 @@ made.ok, made.results[0].outcome.verdict
 from __future__ import annotations
 
 from armdyn.texts.errata import ERRATA, Erratum, errata_markdown
-from armdyn.texts.item import SOURCES, Chapter, Check, Claim, Item, Outcome, Slip
+from armdyn.texts.item import SOURCES, Chapter, Check, Claim, Count, Item, Outcome, Slip
 from armdyn.texts.running import Reproduced, Reproduction, chapters, names, reproduce
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Chapter",
     "Check",
     "Claim",
+    "Count",
     "Erratum",
     "Item",
     "Outcome",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,13 +19,25 @@ from armdyn.tables import Section
 from armdyn.typing import Array
 
 Verdict = Literal[
-    "same", "formula same, data chosen", "corrected", "not confirmed", "no print to compare", "unexplained"
+    "same",
+    "formula same, data chosen",
+    "formula restored",
+    "corrected",
+    "corrected, data chosen",
+    "counts differ",
+    "not confirmed",
+    "no print to compare",
+    "unexplained",
 ]
 MEANING: dict[Verdict, str] = {
     "same": "the result agrees with the text",
     "formula same, data chosen": "the result agrees with the text's formulas and statements; data that the text "
     "does not give were chosen, and are stated",
+    "formula restored": "the text's formula is missing or illegible in part; what stands in its place is stated, and "
+    "the result is checked in other ways",
     "corrected": "the printed form is wrong; see the erratum",
+    "corrected, data chosen": "both: a printed form is wrong, and data were chosen",
+    "counts differ": "the text and we count different programs, so that the numbers differ; both are stated",
     "not confirmed": "a claim of the text did not hold here; what was printed and what was found are stated",
     "no print to compare": "the text prints no result; ours is checked in other ways",
     "unexplained": "the result differs from the text for an unknown reason",
@@ -38,11 +50,15 @@ SOURCES = {reference.text: reference for reference in TEXTS}
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison: what was compared, whether it holds, and the error or the numbers compared."""
+    """One comparison: what was compared, whether it holds, and the error or the numbers compared.
+
+    printed: whether the text prints what ours is compared with; False: a check by other means.
+    """
 
     what: str
     holds: bool
     figure: str = ""
+    printed: bool = True
 
 
 @dataclass(frozen=True)
@@ -69,6 +85,33 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Count:
+    """Operations of a program of ours beside those that the text counts for its own: nothing that could agree.
+
+    ours, printed: multiplications and additions. functions: sines and cosines of ours and, if known, of the text's.
+    """
+
+    what: str
+    ours: tuple[int, int]
+    printed: tuple[int, int]
+    functions: tuple[int, int | None] | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether ours needs no more in total; a program that does is a defect of ours."""
+        return sum(self.ours) <= sum(self.printed)
+
+    @property
+    def figure(self) -> str:
+        """`103 / 99 (printed 130 / 98), 12 sines and cosines (10)`"""
+        text = f"{self.ours[0]} / {self.ours[1]} (printed {self.printed[0]} / {self.printed[1]})"
+        if self.functions is not None:
+            ours, theirs = self.functions
+            text += f", {ours} sines and cosines" + ("" if theirs is None else f" (printed {theirs})")
+        return text
+
+
+@dataclass(frozen=True)
 class Outcome:
     """Outcome of an item: comparisons with the print, misprints, claims, chosen data, tables and figures."""
 
@@ -86,6 +129,10 @@ class Outcome:
     claims: tuple[Claim, ...] = ()
     unprinted: str = ""
     """The number that the text does not print, without which nothing can be compared; empty if it prints all."""
+    restored: str = ""
+    """What stands in the place of formulas that are missing or illegible; empty if there are none."""
+    counts: tuple[Count, ...] = ()
+    """Operations of programs, ours and the text's."""
 
     @property
     def verdict(self) -> Verdict:
@@ -93,16 +140,26 @@ class Outcome:
             return "unexplained"
         if self.unconfirmed:
             return "not confirmed"
+        if self.counts:
+            return "counts differ"
         if self.slips:
-            return "corrected"
-        if self.unprinted:
+            return "corrected, data chosen" if self.chosen else "corrected"
+        if self.restored:
+            return "formula restored"
+        if not self.compared and not self.claims:
             return "no print to compare"
         return "formula same, data chosen" if self.chosen else "same"
 
     @property
-    def failed(self) -> tuple[Check, ...]:
-        """The comparisons that do not hold."""
-        return tuple(check for check in (*self.checks, *(slip.fails for slip in self.slips)) if not check.holds)
+    def compared(self) -> int:
+        """The number of comparisons with what the text prints."""
+        return 0 if self.unprinted else sum(check.printed for check in self.checks)
+
+    @property
+    def failed(self) -> tuple[Check | Count, ...]:
+        """The comparisons that do not hold, and the programs that need more operations than the text's."""
+        made = (*self.checks, *(slip.fails for slip in self.slips), *self.counts)
+        return tuple(check for check in made if not check.holds)
 
     @property
     def unconfirmed(self) -> tuple[Claim, ...]:
@@ -118,8 +175,12 @@ class Outcome:
     @property
     def sentence(self) -> str:
         """The verdict in a sentence, from the comparisons."""
-        count = len(self.checks) + sum(claim.holds for claim in self.claims)
+        count = self.compared + sum(claim.holds for claim in self.claims)
         held, s = (f"{count} comparisons", "") if count != 1 else ("1 comparison", "s")
+        aside = len(self.checks) - self.compared
+        more = f" Checks by other means that hold: {aside}." if aside else ""
+        tags = ", ".join(dict.fromkeys(slip.tag for slip in self.slips))
+        agrees = f"{held} with the text agree{s}{f' after correction of {tags}' if tags else ''}.{more}"
         match self.verdict:
             case "unexplained":
                 failed = "; ".join(": ".join(filter(None, (check.what, check.figure))) for check in self.failed)
@@ -128,13 +189,15 @@ class Outcome:
                 return " ".join(
                     f"The text says: {each.printed}. Found here: {each.found}." for each in self.unconfirmed
                 )
-            case "corrected":
-                tags = ", ".join(dict.fromkeys(slip.tag for slip in self.slips))
-                return f"{held} with the text agree{s} after correction of {tags}."
+            case "counts differ":
+                differing = "; ".join(f"{each.what} {each.figure}" for each in self.counts)
+                return f"{agrees} Multiplications and additions: {differing}."
+            case "formula restored":
+                return f"{self.restored} Checks that hold: {len(self.checks)}."
             case "no print to compare":
-                return f"{self.unprinted} Checks by other means that hold: {len(self.checks)}."
+                return f"{self.unprinted}{more}".strip()
             case _:
-                return f"{held} with the text agree{s}."
+                return agrees
 
 
 @dataclass(frozen=True)
@@ -202,7 +265,7 @@ def close(what: str, ours: float, printed: float, places: float) -> Check:
 
 def near(what: str, ours: float, expected: float, tolerance: float) -> Check:
     """Agreement with a number that follows from the text without being printed in it."""
-    return Check(what, abs(ours - expected) <= tolerance, f"{ours:.6g} (expected {expected:.6g})")
+    return Check(what, abs(ours - expected) <= tolerance, f"{ours:.6g} (expected {expected:.6g})", printed=False)
 
 
 def equal(what: str, ours: object, printed: object) -> Check:
@@ -212,7 +275,7 @@ def equal(what: str, ours: object, printed: object) -> Check:
 
 def matches(what: str, ours: object, expected: object) -> Check:
     """Agreement of counts and texts with what follows from the text without being printed in it."""
-    return Check(what, ours == expected, f"{_words(ours)} (expected {_words(expected)})")
+    return Check(what, ours == expected, f"{_words(ours)} (expected {_words(expected)})", printed=False)
 
 
 def _words(value: object) -> str:
@@ -243,6 +306,11 @@ def misses(what: str, printed: float, right: float, visible: float = 1e-3) -> Ch
     """
     holds = printed > visible and right < 1e-9
     return Check(what, holds, f"relative error {printed:.2g} as printed, {right:.1g} corrected")
+
+
+def aside(check: Check) -> Check:
+    """The same check, as one by other means: the text prints nothing that it compares with."""
+    return replace(check, printed=False)
 
 
 def floats(values: Any) -> Array:

@@ -349,14 +349,19 @@ def _run_changed(source: str, place: str, index: int, change: Change, verdict: s
 
 
 def trials(
-    judged: Sequence[tuple[Item, str]], *, most: int | None = None, progress: Progress | None = None
+    judged: Sequence[tuple[Item, str]],
+    *,
+    most: int | None = None,
+    only: str = "",
+    progress: Progress | None = None,
 ) -> tuple[Trial, ...]:
     """Run items with each function that they vouch for changed, and say what they noticed.
 
     judged: the items with their verdicts when nothing is changed.
     most: number of changes (default: all), spread over all items and kinds of changes.
+    only: end of the name of the functions to change (default: all functions).
     """
-    planned = _planned(judged)
+    planned = [each for each in _planned(judged) if name_of(each[0].vouches[each[2]]).endswith(only)]
     planned = planned if most is None else planned[:: max(1, len(planned) // most)][:most]
     methods = get_all_start_methods()
     context: Any = get_context("forkserver" if "forkserver" in methods else "spawn")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from armdyn.control import ComputedTorque, Desired
+from armdyn.control.computed_torque import PARTS
+from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.graph import trace
 from armdyn.kernels import build
 from armdyn.mechanics import kane
 from armdyn.robot.robot import Robot
+from armdyn.texts.item import Check, below, distance
 from armdyn.typing import Array
 
 
@@ -50,3 +55,32 @@ class OtherModel:
 
     def friction(self, qd: Array) -> Array:
         return np.asarray(self.viscous * qd)
+
+
+def computed_torque_by_hand(dyn: Dynamics, other: OtherModel) -> Check:
+    """Computed torque at a random state, in all of its forms, against its equations written out with another model.
+
+        w = qdd_d + kd (qd_d - qd) + kp (q_d - q)  or  kp (q_d - q) - kd qd,   tau = M w + C qd + g + friction
+
+    El Baji (41), Khalil (9.22), (9.24), (9.29), (9.31); each term of tau left out in turn.
+    """
+    rng, worst = np.random.default_rng(41), 0.0
+    q, qd, *reference = rng.uniform(-1, 1, (5, other.n))
+    kp, kd = rng.uniform(1, 9, (2, other.n))
+    desired = Desired(*reference)
+    accelerations = {
+        "tracking": desired.qdd + kd * (desired.qd - qd) + kp * (desired.q - q),
+        "position": kp * (desired.q - q) - kd * qd,
+    }
+    for (scheme, w), predictive in product(accelerations.items(), (False, True)):
+        at, rate = (desired.q, desired.qd) if predictive else (q, qd)
+        M = other.mass_matrix(at)
+        terms = {"coriolis": other.coriolis(at, rate), "gravity": other.gravity(at), "friction": other.friction(rate)}
+        terms["coupling"] = (M - np.diag(np.diag(M))) @ w
+        whole = np.diag(M) * w + sum(terms.values())
+        for part, through in product((None, *PARTS), ("newton_euler", "matrices")):
+            form: dict[str, Any] = {"scheme": scheme, "predictive": predictive, "through": through}
+            law = ComputedTorque(dyn, kp, kd, leave_out=() if part is None else (part,), **form)
+            printed = whole if part is None else whole - terms[part]
+            worst = max(worst, distance(law(0.0, q, qd, desired), printed))
+    return below("the law at a random state against its equation, every form, with and without each term", worst, 1e-11)

@@ -6,15 +6,20 @@ import re
 from html import escape
 
 from armdyn.report.pages import html
+from armdyn.tables import Column, Section
 from armdyn.texts.errata import KINDS, Erratum, of_source
-from armdyn.texts.item import MEANING, SOURCES, Check, Item, Outcome, Verdict
+from armdyn.texts.item import MEANING, SOURCES, Check, Count, Item, Outcome, Verdict
 from armdyn.texts.mutation import name_of
 from armdyn.texts.running import Reproduced, Reproduction
+from armdyn.texts.vouching import PACKAGES, vouched
 
 _MARK: dict[Verdict, str] = {
     "same": "good",
     "formula same, data chosen": "good",
+    "formula restored": "note",
     "corrected": "note",
+    "corrected, data chosen": "note",
+    "counts differ": "note",
     "not confirmed": "suspicious",
     "no print to compare": "note",
     "unexplained": "invalid",
@@ -68,6 +73,7 @@ def page(made: Reproduction) -> str:
     for source in made.sources:
         blocks.append(html.heading(SOURCES[source].cited_as))
         blocks += [_item(result, made) for result in made.results if result.item.source == source]
+    blocks += _vouched(made)
     blocks.append('<h2 id="errata">Errata</h2>')
     blocks.append(f"<ul>{''.join(f'<li>{kind}: {escape(text)}</li>' for kind, text in KINDS.items())}</ul>")
     for source in made.sources:
@@ -133,6 +139,19 @@ def _vouches(result: Reproduced, made: Reproduction) -> str:
     return f"<p><em>Vouches for:</em> {listed}.{f' Changes noticed: {noticed}.' if noticed else ''}</p>"
 
 
+def _vouched(made: Reproduction) -> list[str]:
+    """Which item vouches for which function, and the public functions for which none does."""
+    found = vouched([result.item for result in made.results])
+    rows = tuple((each.name, ", ".join(each.items)) for each in found if each.items)
+    heads = (Column("function or law"), Column("items", folds=True))
+    rest = [each.name for each in found if not each.items]
+    return [
+        html.heading("What vouches for what"),
+        html.table(Section("Functions whose correctness the verdicts show", heads, rows)),
+        html.paragraph(f"Public functions of {', '.join(PACKAGES)} for which no item vouches: {', '.join(rest)}."),
+    ]
+
+
 def _checks(outcome: Outcome) -> str:
     rows = [_row(check, escape(check.what)) for check in outcome.checks]
     claimed = (Check(f"The text: {claim.printed}", claim.holds, claim.found) for claim in outcome.claims)
@@ -140,12 +159,13 @@ def _checks(outcome: Outcome) -> str:
     for slip in outcome.slips:
         link = f'<a href="#{escape(slip.tag)}">{escape(slip.tag)}</a>'
         rows.append(_row(slip.fails, f"{link}: {escape(slip.fails.what)}"))
+    rows += [_row(count, f"multiplications / additions, {escape(count.what)}") for count in outcome.counts]
     if not rows:
         return ""
     return f'<div class="scroll"><table class="checks"><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _row(check: Check, what: str) -> str:
+def _row(check: Check | Count, what: str) -> str:
     mark = '<td class="good">✓</td>' if check.holds else '<td class="bad">✗</td>'
     return f"<tr>{mark}<td>{what}</td><td>{escape(check.figure)}</td></tr>\n"
 

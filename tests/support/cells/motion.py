@@ -9,7 +9,7 @@ import numpy as np
 
 from armdyn import motion, trajectory
 from armdyn.errors import FeatureError, NotApplicable
-from armdyn.kinematics import inverse
+from armdyn.kinematics import inverse, solutions
 from armdyn.kinematics.reach import reach
 from armdyn.robot.parts import StandardDH
 from support.cells.case import TAU_MAX, Case, cell, close
@@ -42,10 +42,17 @@ def _solutions(c: Case) -> None:
     planar = replace(c.robot, tree=tuple(flat), payloads=(), expressions=None)
     model = EnergyModel(planar)
     target = np.real(model.pose(c.x))
-    solutions = inverse.all_solutions(planar, target)
-    assert len(solutions) >= 1
-    for found in solutions:
+    every = inverse.all_solutions(planar, target)
+    assert len(every) >= 1
+    for found in every:
         close(np.real(model.pose(_joined(c, found))), target, 1e-6)
+
+
+@cell("kinematics.solve")
+def _solve(c: Case) -> None:
+    target = np.real(c.model.pose(c.x))
+    for q in solutions.solve(c.robot, target[:3, 3], c.q + 0.05).q:
+        close(np.real(c.model.pose(_joined(c, q)))[:3, 3], target[:3, 3], 1e-6)
 
 
 @cell("kinematics.reach")

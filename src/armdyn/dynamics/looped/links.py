@@ -166,10 +166,6 @@ def pose_of(site: Site) -> Pose:
     return Pose(turns_of(site) if site.fused else site.own("R"), P)
 
 
-def with_position(own: dict[str, Kind], shape: Shape) -> Mapping[str, Kind]:
-    return {"R": "matrix", **own, **({"P": "vector"} if shape.mixed else {})}
-
-
 def place_in_world(site: Site) -> None:
     """The pose in the world."""
     T, (R, P) = site.parent("T"), pose_of(site)
@@ -267,7 +263,7 @@ def recipe(
 
     start: of it, quantities that are not the recipe's `own` are left out.
     """
-    kept = with_position(own, shape)
+    kept: Mapping[str, Kind] = {"R": "matrix", **own, **({"P": "vector"} if shape.mixed else {})}
     angles = tuple(number for pair in shape.angles for number in pair)
     usual = (*angles, *POSITION, *shape.inertia, *SIGMA * shape.mixed, *JOINT * shape.terms)
     base = {name: size for name, size in BASE.items() if shape.floating and name in parts["inputs"]}

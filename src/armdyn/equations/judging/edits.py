@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
+from armdyn.equations.judging.terms import changes
 from armdyn.errors import ArmdynError
 from armdyn.graph import Node, closed_form, constant, evaluate, identical, symbol, text
 from armdyn.graph.node import ADD, CONST, COS, DIV, MUL, NEG, SIN, SUB, SYMBOL
@@ -24,8 +25,6 @@ CLOSE = 1e-9
 """Relative difference of numbers that count as equal before the proof."""
 MOST_PLACES = 4000
 """Places of an expression at which changes are tried."""
-MOST_PAIRS = 60_000
-"""Changes among which pairs are looked for."""
 
 
 class Edit(NamedTuple):
@@ -53,8 +52,8 @@ class _Candidate(NamedTuple):
     new: Node
 
 
-def smallest_edits(given: Node, right: Node, alternatives: Sequence[Node], n: int, pairs: bool = True) -> list[Edit]:
-    """Changes of `given` that make it `right`: single ones, likely ones first; else pairs.
+def smallest_edits(given: Node, right: Node, alternatives: Sequence[Node], n: int) -> list[Edit]:
+    """Changes of `given` that make it `right`: single ones, likely ones first; else those of its terms.
 
     alternatives: the robot's parameters. n: number of joints.
     """
@@ -70,33 +69,27 @@ def smallest_edits(given: Node, right: Node, alternatives: Sequence[Node], n: in
     places = list(_places(given, points))[:MOST_PLACES]
     candidates = list(_candidates(places, alternatives, n))
     numbers = _numbers([candidate.new for candidate in candidates], points)
-    found, changes = [], []
+    found = []
     for candidate, values in zip(candidates, numbers, strict=True):
-        change = tuple(
-            s * (v - old) for s, v, old in zip(candidate.place.slope, values, candidate.place.value, strict=True)
-        )
-        changes.append(change)
-        if all(abs(c - m) <= CLOSE * scale for c, m in zip(change, missing, strict=True)):
+        place = candidate.place
+        if all(
+            abs(s * (v - old) - m) <= CLOSE * scale
+            for s, v, old, m in zip(place.slope, values, place.value, missing, strict=True)
+        ):
             found.append(candidate)
-    edits = _proved(given, right, ([candidate] for candidate in found))
-    if edits or not pairs:
-        return edits
-    return _proved(given, right, _pairs(candidates[:MOST_PAIRS], changes, missing, scale))
+    edits = _proved(given, right, found)
+    if not edits:
+        several = changes(given, right)
+        edits = [Edit(" and ".join(several[0]), several[1], right)] if several else []
+    return edits
 
 
-def _proved(given: Node, right: Node, hypotheses: Iterator[Sequence[_Candidate]]) -> list[Edit]:
+def _proved(given: Node, right: Node, candidates: Sequence[_Candidate]) -> list[Edit]:
     edits: dict[str, Edit] = {}
-    for candidates in hypotheses:
-        result = given
-        for candidate in sorted(candidates, key=lambda each: each.place.path, reverse=True):
-            result = (
-                _replaced(result, candidate.place.path, candidate.new)
-                if len(candidates) == 1
-                else _both(given, candidates)
-            )
-        words = "; ".join(candidate.words for candidate in candidates)
-        if words not in edits and identical(result, right):
-            edits[words] = Edit(" and ".join(candidate.kind for candidate in candidates), words, result)
+    for candidate in candidates:
+        result = _replaced(given, candidate.place.path, candidate.new)
+        if candidate.words not in edits and identical(result, right):
+            edits[candidate.words] = Edit(candidate.kind, candidate.words, result)
         if len(edits) >= 4:
             break
     return sorted(edits.values(), key=lambda edit: (_rank(edit.kind), len(edit.words)))
@@ -117,7 +110,7 @@ ORDER = (
 
 
 def _rank(kind: str) -> int:
-    return sum(ORDER.index(each) if each in ORDER else len(ORDER) for each in kind.split(" and "))
+    return ORDER.index(kind) if kind in ORDER else len(ORDER)
 
 
 def _point(names: Sequence[str], seed: int) -> dict[str, float]:
@@ -173,22 +166,6 @@ def _made(node: Node, args: Sequence[Node]) -> Node:
         return -args[0]
     a, b = args
     return a + b if node.op == ADD else a - b if node.op == SUB else a * b if node.op == MUL else a / b
-
-
-def _both(given: Node, candidates: Sequence[_Candidate]) -> Node:
-    """Two changes at places of which neither contains the other: their differences add, unless they are factors of
-    one product, in which case both are replaced.
-    """
-
-    def build(node: Node, path: tuple[int, ...]) -> Node:
-        for candidate in candidates:
-            if candidate.place.path == path:
-                return candidate.new
-        if any(candidate.place.path[: len(path)] == path for candidate in candidates):
-            return _made(node, [build(arg, (*path, k)) for k, arg in enumerate(node.args)])
-        return node
-
-    return build(given, ())
 
 
 # What people get wrong ------------------------------------------------------------------------------------------------
@@ -276,41 +253,6 @@ def _stem(name: str) -> str:
 def _shown(node: Node) -> str:
     word = str(text(node))
     return word if len(word) <= 60 else word[:57] + "..."
-
-
-# Two changes ----------------------------------------------------------------------------------------------------------
-
-
-def _pairs(
-    candidates: Sequence[_Candidate], changes: Sequence[tuple[float, ...]], missing: tuple[float, ...], scale: float
-) -> Iterator[Sequence[_Candidate]]:
-    """Pairs of changes at places apart from each other whose effects add up to what is missing."""
-    size = CLOSE * 10 * scale
-    known: dict[int, list[int]] = {}
-    usual = ("sign", "factor", "sin/cos", "index", "angle", "exponent", "symbol", "superfluous term")
-    kept = [
-        k
-        for k, candidate in enumerate(candidates)
-        if candidate.kind in usual and any(abs(c) > size for c in changes[k])
-    ]
-    for k in kept:
-        known.setdefault(round(changes[k][0] / size), []).append(k)
-    hits: list[tuple[int, int, int]] = []
-    for k in kept:
-        wanted = round((missing[0] - changes[k][0]) / size)
-        for near in (wanted - 1, wanted, wanted + 1):
-            for other in known.get(near, ()):
-                if other <= k or _overlap(candidates[k].place.path, candidates[other].place.path):
-                    continue
-                if all(abs(a + b - m) <= size for a, b, m in zip(changes[k], changes[other], missing, strict=True)):
-                    hits.append((_rank(f"{candidates[k].kind} and {candidates[other].kind}"), k, other))
-    for _, k, other in sorted(hits)[:40]:
-        yield [candidates[k], candidates[other]]
-
-
-def _overlap(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    short = min(len(a), len(b))
-    return a[:short] == b[:short]
 
 
 def short_form(node: Node) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from armdyn.equations.derivation import Equations, derive
 from armdyn.equations.judging import naming
-from armdyn.equations.judging.causes import explained_by_model, missing_term
+from armdyn.equations.judging.causes import explained, missing_term
 from armdyn.equations.judging.edits import Edit, short_form, smallest_edits
 from armdyn.equations.judging.reader import MOST_LETTERS, ReadError, Statement, read
 from armdyn.equations.judging.vocabulary import Vocabulary
@@ -320,20 +320,19 @@ def _judged(
                     "Mdot - 2 C is not skew-symmetric."
                 )
     wrong = [name for name in given if not same[name]]
-    cause = explained_by_model(ours, {name: (given[name], right[name]) for name in given}, wrong) if wrong else None
-    if cause is not None and cause.convention:
+    causes = explained(ours, {name: (given[name], right[name]) for name in given}, wrong) if wrong else []
+    conventions = [each.words for each in causes if each.convention]
+    if conventions:
         same |= dict.fromkeys(wrong, True)
-        notes.append(cause.words)
-        wrong = []
-    entries = []
-    for name in given:
-        if same[name]:
-            entries.append(Entry(name, True, given[name], right[name]))
-        else:
-            entries.append(_explained(ours, name, given[name], right[name], cause.words if cause else ""))
-    return Judgement(
-        robot.name, tuple(entries), dict(names), tuple(notes), "" if cause is None or cause.convention else cause.words
-    )
+        notes += conventions
+    cause = "; ".join(each.words for each in causes if not each.convention)
+    entries = [
+        Entry(name, True, given[name], right[name])
+        if same[name]
+        else _explained(ours, name, given[name], right[name], cause if len(causes) == 1 else "", len(wrong) == 1)
+        for name in given
+    ]
+    return Judgement(robot.name, tuple(entries), dict(names), tuple(notes), cause)
 
 
 def _identical(a: Node, b: Node) -> bool:
@@ -348,17 +347,18 @@ def _identical(a: Node, b: Node) -> bool:
         return all(abs(x - y) <= 1e-12 * (1 + abs(x)) for x, y in pairs)
 
 
-def _explained(ours: Equations, name: str, given: Node, right: Node, model: str) -> Entry:
+def _explained(ours: Equations, name: str, given: Node, right: Node, model: str, alone: bool) -> Entry:
+    """The entry with what is wrong with it: the model's mistake, unless it is alone wrong and a small edit mends it."""
     parameters = [symbol(each, kind="parameter") for each in ours.tree.parameters]
     edits: list[Edit] = smallest_edits(given, right, parameters, ours.robot.n)
-    causes = [*([model] if model else []), *(edit.words for edit in edits)]
-    kind = "model" if model else edits[0].kind if edits else ""
-    correction = short_form(edits[0].result) if edits else short_form(right)
+    single = bool(edits) and edits[0].result is not right
+    causes = [(edit.words, edit.kind) for edit in edits]
     left = missing_term(ours, right, given)
-    single = edits and " and " not in edits[0].kind
-    if left is not None and ((left.terms <= 2 and not single) or not edits):
-        causes.insert(1 if model else 0, left.words)
-        kind = kind if model else left.kind
-    elif left is not None:
-        causes.append(left.words)
-    return Entry(name, False, given, right, tuple(causes), kind, f"{name} = {correction}")
+    if left is not None:
+        whole = not edits or edits[0].kind in ("missing term", "superfluous term")
+        causes = [(left.words, left.kind)] if whole and not single else [*causes, (left.words, left.kind)]
+    if model:
+        causes.insert(1 if alone and single else 0, (model, "model"))
+    correction = short_form(edits[0].result if edits else right)
+    kind = causes[0][1] if causes else ""
+    return Entry(name, False, given, right, tuple(words for words, _ in causes), kind, f"{name} = {correction}")

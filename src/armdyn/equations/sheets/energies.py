@@ -44,8 +44,8 @@ def _with_rotors(sheet: Sheet, arm: Arm, letter: str, M: Rows) -> tuple[Rows, li
     return added, parts
 
 
-def _with_weights(g: Sequence[Any], arm: Arm, parts: Sequence[tuple[Any, Any, Any]]) -> list[Any]:
-    return [ops.add(x, weight_torque(arm.robot.gravity, parts, i)) if parts else x for i, x in enumerate(g)]
+def _with_weights(g: Sequence[Any], gravity: Vec3, parts: Sequence[tuple[Any, Any, Any]]) -> list[Any]:
+    return [ops.add(x, weight_torque(gravity, parts, i)) if parts else x for i, x in enumerate(g)]
 
 
 # Truc -----------------------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def truc(sheet: Sheet, equations: Equations) -> None:
         turning.append(
             sheet.line(name, rf"\frac{{\partial !\omega_{{{i + 1}}}}}{{\partial \dot{{!q}}}}", _listed(J), "(25), (59)")
         )
-    sheet.section = "Centres of mass"
+    sheet.section = "Centres of mass and inertia tensors"
     M, potential = [], []
     for body in arm.bodies:
         own_label = body.label
@@ -79,7 +79,7 @@ def truc(sheet: Sheet, equations: Equations) -> None:
         J_T = sheet.line(f"!J_{{T_{{{own_label}}}}}^{{0}}", rule, slope, "(24), (62)")
         # A body on a fixed joint turns with its link, whose axes may be others.
         own = arm.frames[body.link + 1].R.T @ body.frame.R
-        tensor = own @ body.tensor @ own.T
+        tensor = sheet.line(f"!I_{{{own_label}}}", "", own @ body.tensor @ own.T)
         J_R = turning[body.link]
         M += [weighted(body.mass, product(transposed(J_T), J_T)), product(transposed(J_R), product(tensor.rows, J_R))]
         potential.append((body.mass, center))
@@ -94,14 +94,14 @@ def truc(sheet: Sheet, equations: Equations) -> None:
     U = sheet.line("!U", r"\frac{\partial !M}{\partial !q} (!1_n \otimes \dot{!q})", U, "(53)")
     V = sheet.line("!V", r"\frac{\partial !M}{\partial !q} (\dot{!q} \otimes !1_n)", V, "(53)")
     C = [[ops.half(as_nodes(U[i][j]) + as_nodes(V[i][j]) - as_nodes(V[j][i])) for j in n] for i in n]
-    C = sheet.line("!C", r"\frac{1}{2} \left(!U + !V - !V^T\right)", C, "(52), (54), (67)")
+    C = sheet.results["C"] = sheet.line("!C", r"\frac{1}{2} \left(!U + !V - !V^T\right)", C, "(52), (54), (67)")
     N = [[as_nodes(U[i][j]) - 2 * as_nodes(C[i][j]) for j in n] for i in n]
     sheet.line(r"!N", r"\dot{!M} - 2 !C", N, "(55), (70)")
     sheet.section = "Gravity"
-    g0 = arm.robot.gravity
+    g0 = sheet.line("!g^0", "", arm.robot.gravity)
     P = -as_nodes(ops.total(ops.mul(mass, g0.dot(center)) for mass, center in potential))
     P = sheet.line("P", r"-\sum_i m_i (!g^0)^T !p_{C_i}^0", P, "(17), (68)")
-    g = _with_weights(derivative(as_nodes(P), arm.q), arm, rotors)
+    g = _with_weights(derivative(as_nodes(P), arm.q), g0, rotors)
     g = sheet.line("!g", r"\left(\frac{\partial P}{\partial !q}\right)^T", g, "(45), (69)")
     whole = r"\sum_j M_{#j} \ddot{q}_j + \sum_j C_{#j} \dot{q}_j + g_{#}"
     closing_lines(sheet, arm, equations, inertia, _velocity(C, arm), g, whole, "(44)")
@@ -179,7 +179,7 @@ def lagrange_euler(sheet: Sheet, equations: Equations) -> None:
                 parts.append(-as_nodes(ops.mul(body.mass, arm.robot.gravity.dot(Vec3(*point[:3])))))
         rule = rf"-\sum_j m_j !g !U_{{j{i + 1}}} {{}}^j\bar{{!r}}_j"
         c.append(sheet.line(f"c_{{{i + 1}}}", rule, ops.total(parts), "(2.15)"))
-    c = _with_weights(c, arm, rotors)
+    c = _with_weights(c, arm.robot.gravity, rotors)
     rule = r"\sum_k D_{#k} \ddot{q}_k + h_{#} + c_{#}"
     closing_lines(sheet, arm, equations, whole, velocity, c, rule, "(2.5)")
 
@@ -297,7 +297,7 @@ def dalembert(sheet: Sheet, equations: Equations) -> None:
         ]
         rule = r"-!g \cdot \left[!z_{#} \times \sum_j m_j (\bar{!r}_j - !p_{#})\right]".replace("#", arm.axis_label(i))
         c_.append(sheet.line(f"c_{{{i + 1}}}", rule, -as_nodes(ops.total(parts)), "(4.5)"))
-    c_ = _with_weights(c_, arm, rotors)
+    c_ = _with_weights(c_, arm.robot.gravity, rotors)
     rule = r"\sum_j D_{#j} \ddot{q}_j + h_{#}^{\mathrm{tran}} + h_{#}^{\mathrm{rot}} + c_{#}"
     closing_lines(sheet, arm, equations, D, h, c_, rule, "(4.1)")
 
@@ -449,7 +449,7 @@ def el_baji(sheet: Sheet, equations: Equations) -> None:
                 )
                 parts.append(sheet.line(f"G_{{{i + 1}{body.label}}}", rule, value, "(27)"))
         G.append(ops.total(parts))
-    G = _with_weights(G, arm, rotors)
+    G = _with_weights(G, arm.robot.gravity, rotors)
     quadratic = r"\beta_{#jk} \dot{q}_j^2 + 2 \dot{q}_j \sum_n \zeta_{#jnk} \dot{q}_n"
     rule = rf"\sum_k \left[\sum_j \left(H_{{#jk}} \ddot{{q}}_j + {quadratic}\right) + G_{{#k}}\right]"
     closing_lines(sheet, arm, equations, M, velocity, G, rule, "(23)")

@@ -14,9 +14,6 @@ from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.graph import Node, closed_form, constant, identical
 from armdyn.graph.structure import leaves
 
-Change = Callable[["Line"], Any]
-"""Makes another value of a line: for derivations with one mistake in them."""
-
 
 class Notation(NamedTuple):
     """How a text writes things.
@@ -63,14 +60,16 @@ class Check:
 class Sheet:
     """The lines of a derivation while it is written.
 
-    changes: number of a line -> a change of its value, which everything after it then uses.
+    changes: number of a line -> another value, which everything after it then uses: a derivation with a mistake in it.
     """
 
     notation: Notation
-    changes: Mapping[int, Change] = field(default_factory=dict)
+    changes: Mapping[int, Any] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     section: str = ""
+    results: dict[str, Any] = field(default_factory=dict)
+    """What was derived: M, C, g and tau, by these names in every text."""
 
     def line(self, name: str, rule: str, value: Any, source: str = "", *, folded: bool = False) -> Any:
         """Put down a result in closed form and return it, in the type in which it was given.
@@ -80,16 +79,15 @@ class Sheet:
         nested = _nested(value)
         shown = nested if self.changes or folded else _closed(nested)
         found = Line(bold(name), bold(rule), shown, source, self.section, folded)
-        change = self.changes.get(len(self.lines))
-        if change is not None:
-            found = replace(found, value=change(found))
+        if len(self.lines) in self.changes:
+            found = replace(found, value=self.changes[len(self.lines)])
         self.lines.append(found)
         return _like(value, found.value)
 
-    def check(self, name: str, value: Any, expected: Any, against: str) -> None:
+    def check(self, name: str, value: Any, expected: Callable[[], Any], against: str) -> None:
         """Prove that a result is what another formulation gives."""
         if not self.changes:
-            holds = identical(_nested(value), _nested(expected))
+            holds = identical(_nested(value), _nested(expected()))
             self.checks.append(Check(name, against, holds))
             if not holds:
                 raise ArmdynError(

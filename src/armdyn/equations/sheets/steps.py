@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from armdyn.equations.sheets import energies, markup, recursion, siciliano
 from armdyn.equations.sheets.arm import must_be_serial
-from armdyn.equations.sheets.sheet import Change, Check, Line, Notation, Sheet
+from armdyn.equations.sheets.sheet import Check, Line, Notation, Sheet
 from armdyn.errors import ArmdynError, FileError, unknown_name
 from armdyn.files import write_text
 from armdyn.formula_lines import wrapped
@@ -72,7 +72,7 @@ DERIVATIONS: Mapping[str, Mapping[str, Derivation]] = {
 """Formulation -> text -> its derivation. The first is the usual one, Khalil's where frames are modified DH."""
 
 
-def written(equations: Equations, text: str | None = None, changes: Mapping[int, Change] | None = None) -> Sheet:
+def written(equations: Equations, text: str | None = None, changes: Mapping[int, Any] | None = None) -> Sheet:
     """The sheet of a robot; changes: see `Sheet`."""
     known = DERIVATIONS.get(equations.formulation)
     if known is None:
@@ -108,10 +108,11 @@ class Steps(Source):
     format: str | None = None
     start: str | None = None
     quiz: bool = False
+    formats: ClassVar[tuple[str, ...]] = FORMATS
 
     def __post_init__(self) -> None:
-        if (self.format or "text") not in FORMATS:
-            raise unknown_name("format", str(self.format), FORMATS, where="steps")
+        if (self.format or "text") not in self.formats:
+            raise unknown_name("format", str(self.format), self.formats, where="steps")
 
     @property
     def printed(self) -> bool:
@@ -160,9 +161,9 @@ class Steps(Source):
             )
             for title, group in self.sections()
         ]
-        return View(
-            self.title, (f"{len(self.checks)} results proved by other formulations", True), self._facts(), formulas
-        )
+        holds = all(check.holds for check in self.checks)
+        verdict = (f"{len(self.checks)} results proved by other formulations", holds) if self.checks else None
+        return View(self.title, verdict, self._facts(), formulas)
 
     def _facts(self) -> list[tuple[str, str]]:
         proved = ", ".join(dict.fromkeys(check.against for check in self.checks))
@@ -215,6 +216,12 @@ class Steps(Source):
     def mathml(self, line: Line) -> str:
         rule = f" = {line.rule}" if line.rule else ""
         return markup.mathml(f"{line.name}{rule} = {self.latex(line)}")
+
+
+def proved(steps: Steps) -> list[str]:
+    """The sentence that names what was proved; nothing where there is none."""
+    checks = "; ".join(f"{check.name} by {check.against}" for check in steps.checks if check.holds)
+    return [f"Proved: {checks}."] if checks else []
 
 
 def plain_name(latex: str) -> str:
@@ -317,8 +324,7 @@ def _text(steps: Steps) -> str:
             parts.append(plain_line(steps, line))
         if zero:
             parts += ["", wrapped("zero: " + ", ".join(markup.text(line.name) for line in zero), WIDTH)]
-    proved = "; ".join(f"{check.name} by {check.against}" for check in steps.checks)
-    return "\n".join([*parts, "", "Proved: " + proved + "."]) + "\n"
+    return "\n".join([*parts, "", *proved(steps)]) + "\n"
 
 
 # Markdown and LaTeX ---------------------------------------------------------------------------------------------------
@@ -366,8 +372,7 @@ def _markdown(steps: Steps) -> str:
             label = f" \\qquad \\text{{{line.source}}}" if line.source else ""
             parts.append(f"$$ \\begin{{aligned}} {_display(steps, line, PAGE_WIDTH)}{label} \\end{{aligned}} $$")
         parts += [f"$$ {_zero_line(zero[k : k + 8])} $$" for k in range(0, len(zero), 8)]
-    proved = "; ".join(f"{check.name} by {check.against}" for check in steps.checks)
-    return "\n\n".join([*parts, f"Proved: {proved}."]) + "\n"
+    return "\n\n".join([*parts, *proved(steps)]) + "\n"
 
 
 def _latex(steps: Steps) -> str:
@@ -394,8 +399,7 @@ def _latex(steps: Steps) -> str:
             aligned = " \\\\\n".join([*(rf"{row} \notag" for row in rows[:-1]), rows[-1] + label])
             body.append(f"{{{small}\n\\begin{{align}}\n{aligned}\n\\end{{align}}}}")
         body += [f"\\[ {_zero_line(zero[k : k + 8])} \\]" for k in range(0, len(zero), 8)]
-    proved = latex_text("; ".join(f"{check.name} by {check.against}" for check in steps.checks), 10_000)
-    return "\n".join([*head, *body, rf"Proved: {proved}.", r"\end{document}", ""])
+    return "\n".join([*head, *body, *(latex_text(each, 10_000) for each in proved(steps)), r"\end{document}", ""])
 
 
 # HTML and notebook ----------------------------------------------------------------------------------------------------
@@ -420,8 +424,7 @@ def _html(steps: Steps) -> str:
         if zero:
             names = markup.mathml(_zero_line(zero))
             body.append(f"<details><summary>{len(zero)} that vanish</summary><math>{names}</math></details>")
-    proved = "; ".join(f"{check.name} by {check.against}" for check in steps.checks)
-    body.append(f"<p>Proved, as identities in all symbols: {escape(proved)}.</p>")
+    body += [f"<p>{escape(each)}</p>" for each in proved(steps)]
     return page(steps.title, "".join(body))
 
 

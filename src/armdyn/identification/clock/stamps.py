@@ -30,8 +30,9 @@ positions are no wrong clock."""
 SPIKE = 12.0
 """A position is a spike if it is this many times as far from the mean of its neighbours as 95 % of the positions, and
 if these neighbours are off by half as much, to within a quarter, as the neighbours of one wrong number are."""
-MOVES = 0.01
-"""Share of the largest squared velocity above which the positions tell the time."""
+MOVES, SLOWER = 0.01, 4.0
+"""Share of the largest squared velocity above which the positions tell the time. Slower motion tells it down to where
+its periods are no longer whole, which is tried in steps of this factor."""
 STILL = 1e-3
 """Range of positions, rad or m, below which a joint does not move: what it shows is noise, which tells no time."""
 SMOOTHED, SMOOTHED_TIME = 3, 0.05
@@ -284,16 +285,20 @@ def rebuilt(log: Log) -> Log:
     ticks = stamps
     for _ in range(3):
         width = max(SMOOTHED, min(len(log) // 400, round(SMOOTHED_TIME / h)))
-        k, fast = _periods(log.q, np.concatenate([[0.0], np.cumsum(ticks)]), width)
+        k, power = _periods(log.q, np.concatenate([[0.0], np.cumsum(ticks)]), width)
+        fast = power > MOVES
         if fast.sum() < FEWEST:
             return log
         by_stamps, by_ticks = _spread(k - stamps, fast), _spread(k - np.round(k), fast)
         off = fast & (np.abs(k - stamps) > OFF)
         if by_ticks > min(WHOLE, CLEARER * by_stamps) or off.sum() < USUAL * fast.sum():
             return log
+        fast = power > _slowest(k, power)
         ticks = np.where(fast, np.maximum(np.round(k), 0.0), np.maximum(np.round(stamps), 1.0))
     repeated, lost = int((ticks == 0).sum()), int((ticks > 1).sum())
-    period = float(log.t[-1] - log.t[0]) / float(ticks.sum())
+    # Of a robot at rest no repeated or lost sample is seen: the period is that of the steps in motion. That of all
+    # steps was 0.5 % too short for point-to-point motion, and inertias 1 % too small.
+    period = h * float(stamps[fast].sum()) / float(ticks[fast].sum())
     t = log.t[0] + period * np.concatenate([[0.0], np.cumsum(ticks)])
     kept = np.concatenate([[True], ticks > 0])
     found = Finding(
@@ -313,7 +318,7 @@ def rebuilt(log: Log) -> Log:
 
 
 def _periods(q: Array, ticks: Array, width: int) -> tuple[Array, Array]:
-    """(periods between neighbouring samples by their positions, (N - 1,) bool where the robot moves).
+    """Periods between neighbouring samples by their positions, and squared velocities as shares of the largest.
 
     ticks: (N,) times of the samples, in periods
     width: samples on either side over which the velocity is smoothed
@@ -331,9 +336,19 @@ def _periods(q: Array, ticks: Array, width: int) -> tuple[Array, Array]:
         v = np.interp(middle, grid, averaged(padded, slope))
         power += v**2
         advance += np.diff(x) * v
-    fast = power > MOVES * power.max()
-    fast[:SMOOTHED] = fast[len(fast) - SMOOTHED :] = False  # the velocity at the ends leans on one side
-    return advance / np.where(fast, power, 1.0), fast
+    k, share = advance / np.maximum(power, 1e-300), power / max(float(power.max()), 1e-300)
+    share[:SMOOTHED] = share[len(share) - SMOOTHED :] = 0.0  # the velocity at the ends leans on one side
+    return k, share
+
+
+def _slowest(k: Array, power: Array) -> float:
+    """The share of the largest squared velocity down to which periods k are whole."""
+    least = MOVES
+    while True:
+        slower = (power <= least) & (power > least / SLOWER)
+        if slower.sum() < FEWEST or _spread(k - np.round(k), slower) > WHOLE:
+            return least
+        least /= SLOWER
 
 
 def _spread(x: Array, fast: Array) -> float:

@@ -34,6 +34,7 @@ def findings_on_fit(fit: Fit, on_log: Sequence[Finding]) -> Iterator[Finding]:
     yield from _residuals(fit, on_log)
     yield from _untold(fit)
     yield from _bands(fit)
+    yield from _lag(fit)
     for each in fit.files[:1]:
         for finding in each.checkup.findings:
             if finding.invalid:
@@ -95,6 +96,23 @@ def _bands(fit: Fit) -> Iterator[Finding]:
             f"no band of its torque is given: {why}",
             advice="Log a longer motion in both directions.",
         )
+
+
+def _lag(fit: Fit) -> Iterator[Finding]:
+    if fit.model is None or not fit.model.lag:
+        return
+    times = 1e3 * np.array(list(fit.model.lag.values()))
+    yield Finding(
+        "lag",
+        "note",
+        listed([fit.validation.joints[j] for j in fit.model.lag]),
+        f"the torques lag behind the motion, by {times.min():.2g} to {times.max():.2g} ms; inertias and friction of "
+        "the delivered robot take this up, and their error bars say by how much",
+        value=float(np.median(times)),
+        unit="ms",
+        cause="torques that the drive smooths before it reports them, or clocks that differ",
+        advice="Log torques and positions with the same delay.",
+    )
 
 
 __all__ = ["findings_on_fit"]

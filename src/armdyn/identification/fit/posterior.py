@@ -42,12 +42,14 @@ class NoiseSettings:
     independent: largest rho in rows; correlation beyond it comes from effects that the terms are there to model.
     refreshed: repetitions with the load l of the solution before.
     load, gain, rest: prior standard deviations of c, g and r_1; gears lose some 10 to 30 % of their load. Those of the
-          other terms are the joint's Coulomb friction, of the lag its likely rotor inertia.
+          other terms are the joint's Coulomb friction, of h its likely rotor inertia.
+    lag: prior standard deviation of T, s: drives that report a smoothed torque pass some 10 Hz.
     least: smallest prior Coulomb friction over the rms torque, so that a joint without friction has a scale.
     free: prior standard deviation of an offset over the rms torque: wide, so that only its absence is noticed.
     shrunk: largest alpha; a term a hundred times smaller than its prior is gone.
     plain_bodies: weight of [BA-1] for a format that lacks rotor inertia or terms: bodies must take what it lacks.
     sure: standard errors over the blocks by which terms must lower the held-out errors of a simpler law, to be kept.
+    certain: standard deviations of a lag beyond which it is there.
     """
 
     freedom: float = 4.0
@@ -59,11 +61,13 @@ class NoiseSettings:
     load: float = 0.2
     gain: float = 0.1
     rest: float = 0.3
+    lag: float = 0.02
     least: float = 1e-3
     free: float = 100.0
     shrunk: float = 1e4
     plain_bodies: float = 0.03
     sure: float = 2.0
+    certain: float = 3.0
 
 
 NOISE = NoiseSettings()
@@ -71,7 +75,7 @@ SPEEDS = 3
 """Classes of speed: at rest, slow, fast."""
 POSITIVE = ("Ia", "Fv", "Fc", "Ks")
 """First letters of standard parameters that are never negative, beside bodies."""
-ROBOT_TERMS, SIGNAL_TERMS = ("width", "presliding", "load"), ("gain", "lag", "rest load", "rest")
+ROBOT_TERMS, SIGNAL_TERMS = ("width", "presliding", "load"), ("gain", "inertia", "lag", "rest load", "rest")
 """Groups of terms that a robot's file can hold; groups that belong to the measurement or to rest."""
 
 
@@ -135,10 +139,10 @@ class Problem:
         own = found.x[p:].reshape(shape)
         least = NOISE.least * rows_rms(rows) @ np.abs(np.linalg.pinv(rows.bank.rows))
         prior = np.tile(np.maximum(own[:, 1], least)[:, None], (1, shape[1]))
-        numbers = {"load": NOISE.load, "gain": NOISE.gain, "rest load": NOISE.rest}
+        numbers = {"load": NOISE.load, "gain": NOISE.gain, "rest load": NOISE.rest, "lag": NOISE.lag}
         for group, sd in numbers.items():
             prior[:, TERMS.index(group)] = sd
-        prior[: rows.bank.n, TERMS.index("lag")] = scales_of(rows)["Ia"]
+        prior[: rows.bank.n, TERMS.index("inertia")] = scales_of(rows)["Ia"]
         joints = np.arange(shape[0]) < rows.bank.n
         for k, group in enumerate(TERMS[2:], 2):
             if group not in groups or (rows.robot.constrained and "load" in group):

@@ -1,13 +1,15 @@
 """Rows of the estimation: measured torques, and the columns of everything that can explain them.
 
     tau = Y pi + Fv qd + Fc S + sum_i a_i [s(qd, w_i) - S] + sum_k b_k [z_k - S] + c |l| S            the robot
-          + g l + h qdd                                                                               the signal
+          + g l + h qdd - T dtau/dt                                                                   the signal
           + W (r_1 l + r_2 z_near + r_3 z_far),    W = 1 - S^2                                        joints at rest
                                                                                                               [RO-1]
 
 The first line is the friction law "rounded" (`friction_terms`). The second belongs to the measurement: a drive whose
-torque is reported with another gain, or smoothed, so that it lags; the lag of a torque that accelerates an inertia
-looks like an inertia of its own, possibly a negative one, which must not become part of the robot. The third line is
+torque is reported with another gain, without all of its rotor's (h may be negative, which must not become part of the
+robot), or smoothed over a time T, so that it lags: tau + T dtau/dt is then the torque of the robot, with tau as it was
+measured. Without this term a lag looks like less inertia and more viscous friction. The derivative of noise is not
+correlated with the noise, so that it does not bias T. The third line is
 what a gear holds by itself while its joint rests. l is the torque of bodies and rotors at the joint, from the solution
 before. Torque and columns are low-passed at 10 Hz and decimated alike, which changes no solution of [RO-1].
 """
@@ -56,7 +58,7 @@ class RowSettings:
 
 
 ROW = RowSettings()
-SIGNAL, REST = ("gain", "lag"), ("rest load", "rest", "rest")
+SIGNAL, REST = ("gain", "inertia", "lag"), ("rest load", "rest", "rest")
 TERMS = ("viscous", "coulomb", *GROUPS, *SIGNAL, *REST)
 """Group of every column of a joint's own; those of a group are shrunk together."""
 NEAR, FAR = 0, 3
@@ -206,7 +208,8 @@ def _fixed_columns(bank: Bank, samples: Samples, a: int) -> Array:
     found = np.hstack([friction, np.zeros((N, len(SIGNAL) + len(REST)))])
     if a < bank.n:
         S = friction[:, 1]
-        found[:, TERMS.index("lag")] = samples.qdd[:, a]
+        found[:, TERMS.index("inertia")] = samples.qdd[:, a]
+        found[:, TERMS.index("lag")] = -np.gradient(samples.tau[:, a], samples.t)
         for k, place in enumerate((NEAR, FAR), TERMS.index("rest")):
             found[:, k] = (1 - S**2) * (friction[:, states + place] + S)
     return found

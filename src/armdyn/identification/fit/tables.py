@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armdyn.identification.fit.identifiability import contained
+from armdyn.identification.fit.posterior import SIGNAL_TERMS
 from armdyn.identification.fit.validation import percents
 from armdyn.parameters.standard import parameter_unit, standard_parameters
 from armdyn.robot.limits import UNITS
@@ -147,15 +148,15 @@ def term_section(fit: Fit) -> Section | None:
         return None
     shares, signal = fit.model.shares(), None if fit.signal is None else fit.signal.shares()
     groups = {"width": "further widths", "presliding": "presliding", "load": "load"}
-    others = {"gain": "gain", "lag": "lag", "rest load": "rest load", "rest": "rest"} if signal is not None else {}
+    others = SIGNAL_TERMS if signal is not None else ()
     rows = []
     for j, (joint, error) in enumerate(zip(fit.robot.joints, fit.blocked_error, strict=True)):
         cells = [shares[group][j] for group in groups] + [signal[group][j] for group in others if signal is not None]
         rows.append((joint.name, *(f"{x:.2g}" for x in cells), *percents(np.array([error]))))
-    heads = ("joint", *groups.values(), *others.values())
+    heads = ("joint", *groups.values(), *others)
     note = (
         "Sums of the sizes of the coefficients, in the unit of the torque; load, gain and rest load are shares of the "
-        "torque carried, lag is an inertia. Gain, lag and rest are those of the model with terms of the signal."
+        "torque carried, inertia is one, lag is in s. From gain on, those of the model with terms of the signal."
     )
     columns = (*map(Column, heads), Column("blocks held out", "%"))
     return Section("Terms of friction and of the torque signal", columns, tuple(rows), note)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from armdyn.identification.fit.estimation import Estimate, narrowed
-from armdyn.identification.fit.posterior import ROBOT_TERMS, SIGNAL_TERMS, Problem, noise_by_speed, predicted
+from armdyn.identification.fit.posterior import NOISE, ROBOT_TERMS, SIGNAL_TERMS, Problem, noise_by_speed, predicted
 from armdyn.identification.fit.rows import ROW, TERMS, Design, TorqueRows, plain_friction
 from armdyn.identification.log.samples import Samples
 from armdyn.parameters import BaseParameters, with_standard_parameters
@@ -75,8 +76,28 @@ class TorqueModel:
 
     @cached_property
     def standard_root(self) -> Array:
-        """(p, r) root of their covariance."""
-        return np.asarray(self._pick @ self.problem.covariance_root(self.problem.solution))
+        """(p, r) root of their covariance, that of what a lag of the torques does to them included."""
+        found = self.problem.solution
+        root = self._pick @ self.problem.covariance_root(found)
+        if self.lag:
+            root = np.column_stack([root, self._pick @ (self._lagging.solution.x - found.x)])
+        return np.asarray(root)
+
+    @cached_property
+    def _lagging(self) -> Problem:
+        """The same problem with a lag of every joint's torque, solved from the solution of this one."""
+        prior = self.problem.prior.copy()
+        prior[: self.rows.bank.n, TERMS.index("lag")] = NOISE.lag
+        return replace(self.problem, prior=prior)
+
+    @cached_property
+    def lag(self) -> dict[int, float]:
+        """Joint -> time, s, by which its torque signal lags, where that is certain."""
+        rows, problem = self.rows, self._lagging
+        places = len(rows.names) + len(TERMS) * np.arange(rows.bank.n) + TERMS.index("lag")
+        times = problem.solution.x[places]
+        std = np.linalg.norm(problem.covariance_root(problem.solution)[places], axis=1)
+        return {j: float(times[j]) for j in range(rows.bank.n) if abs(times[j]) > NOISE.certain * std[j]}
 
     @cached_property
     def informed(self) -> dict[str, float]:
@@ -148,8 +169,14 @@ class TorqueModel:
         """(t, torques, standard deviations) at the rows of samples, (m,), (m, n), (m, n), with all terms."""
         rows, found, p = self.rows, self.problem.solution, len(self.rows.names)
         here = TorqueRows.of(rows.robot, rows.include, samples, rows.bank)
-        designs = here.designs(here.loaded(found.x[:p]), self.problem.prior > 0, plain=self.problem.plain)
-        torques = predicted([d.columns for d in designs], [d.places for d in designs], found.x)
+        columns, lag = here.loaded(found.x[:p]), TERMS.index("lag")
+        columns[:, :, lag] = 0.0  # that of the prediction, as a prediction knows no measurement
+        for _ in range(2):
+            designs = here.designs(columns, self.problem.prior > 0, plain=self.problem.plain)
+            torques = predicted([d.columns for d in designs], [d.places for d in designs], found.x)
+            if not self.problem.prior[:, lag].any():
+                break
+            columns[:, : rows.bank.n, lag] = -CubicSpline(here.t, torques).derivative()(here.t)
         std = self.band.kappa * np.sqrt(self._variance(designs) + _of_class(self.band.sigma, here.speed) ** 2)
         return here.t, torques, std
 

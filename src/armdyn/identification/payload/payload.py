@@ -30,6 +30,7 @@ from armdyn.identification.fit.estimation import Estimate, Estimator, Weighted
 from armdyn.identification.fit.identify import Fit, identify
 from armdyn.identification.log.log_format import LogFormat
 from armdyn.identification.log.processing import Processing
+from armdyn.identification.written import Written, written
 from armdyn.mechanics.kane import seen_by_links
 from armdyn.mechanics.kinematics import Motion
 from armdyn.notebook_view import View
@@ -62,6 +63,7 @@ class Payload(Result):
     findings: what is suspicious about the logs
     gain: measured torques over true ones and its standard deviation, if it was estimated and taken into account
     known_mass: kg, if it is known; the gain of the torques is shown then
+    constrained: the parameters are those of the most probable body, because no body has the estimate
     robot: that carries it, if it is known
     """
 
@@ -74,6 +76,7 @@ class Payload(Result):
     gain: tuple[float, float] | None = None
     known_mass: float | None = None
     robot: Robot | None = None
+    constrained: bool = False
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -123,7 +126,8 @@ class Payload(Result):
         H = np.outer(scale, scale) * np.linalg.inv(self.covariance * np.outer(scale, scale))
         none = np.zeros(0, dtype=int)
         barrier = Barrier(np.arange(10)[None], prior_bodies(self.parameters[None]), none, np.zeros(0))
-        return replace(self, parameters=minimised(H, H @ self.parameters, barrier, barrier.start(10))[0])
+        found = minimised(H, H @ self.parameters, barrier, barrier.start(10))[0]
+        return replace(self, parameters=found, constrained=True)
 
     def torque_gain(self, mass: float) -> tuple[float, float]:
         """(gain, its standard deviation): measured torques over true ones, if the payload's mass is known, kg."""
@@ -153,6 +157,8 @@ class Payload(Result):
             "", tuple(map(Column, ("payload", "value", "std", "unit"))), tuple(rows), "Tensor at the centre of mass."
         )
         notes = [f"Suspicious log, {finding.where}: {finding.what}. {finding.advice}" for finding in self.findings]
+        if self.constrained:
+            notes.append("No body has the unconstrained estimate; this is the most probable one that is a body.")
         if self.gain is not None:
             notes.append(
                 f"The measured torques are {self.gain[0]:.4g} +- {self.gain[1]:.2g} times those that the "
@@ -182,15 +188,16 @@ class Payload(Result):
             "frame": self.frame,
             "payload": values,
             "residual": self.residual,
+            "constrained": self.constrained,
             "gain": None if gain is None else {"value": gain[0], "std": gain[1]},
             "findings": [finding.record() for finding in self.findings],
         }
 
-    def save(self, path: str | Path) -> Path:
-        """Write the robot with this payload."""
+    def save(self, path: str | Path) -> Written:
+        """Write the robot with this payload, and check the file."""
         if self.robot is None:
             raise ArmdynError("a payload without its robot", where="payload", advice="Use added_to(robot).save(path).")
-        return self.added_to(self.robot).save(path)
+        return written(self.added_to(self.robot), path)
 
 
 def central(parameters: Array) -> Array:
@@ -233,6 +240,8 @@ def payload(
 ) -> Payload:
     """Identify the payload from a log with it and one without it, by two identifications of the robot.
 
+    Where no body has the estimate and the data determine all of it, the result is the most probable body.
+
     Args:    robot: without the payload
              loaded, unloaded: logs as for `identify`; the motions may differ
              frame: in which the payload is given: the tool, or the body that carries it
@@ -260,7 +269,8 @@ def payload(
     found = payload_from_estimates(before, after, frame=frame, friction_changes=friction_changes)
     suspicious = [f for f in (*before.training.findings, *after.training.findings) if f.severity != "note"]
     found = replace(found, findings=tuple(dict.fromkeys(suspicious)), known_mass=known_mass, robot=robot)
-    return found.with_gain(*torque_gain(before.base, before.estimate)) if calibrated else found
+    found = found.with_gain(*torque_gain(before.base, before.estimate)) if calibrated else found
+    return found if found.undetermined or found.physically_consistent else found.made_consistent()
 
 
 def torque_gain(base: BaseParameters, estimate: Estimate) -> tuple[float, float]:

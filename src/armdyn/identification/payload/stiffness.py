@@ -29,6 +29,7 @@ from armdyn.identification.log.log_format import LogFormat
 from armdyn.identification.log.logger_file import declared
 from armdyn.identification.log.processing import Processing, process
 from armdyn.identification.log.readers import read_log
+from armdyn.identification.written import Written, written
 from armdyn.mechanics.elastic import elastic_coordinates
 from armdyn.notebook_view import View
 from armdyn.result import Result
@@ -95,9 +96,9 @@ class ElasticFit(Result):
         """What was found, joint by joint."""
         return {"robot": self.robot.name, "joints": {each.name: asdict(each) for each in self.joints}}
 
-    def save(self, path: str | Path) -> Path:
-        """Write the robot with what was identified."""
-        return self.robot.save(path)
+    def save(self, path: str | Path) -> Written:
+        """Write the robot with what was identified, and check the file."""
+        return written(self.robot, path)
 
 
 @takes("elastic", *(name for name in BODIES if name != "coupling"))

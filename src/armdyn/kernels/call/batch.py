@@ -42,7 +42,6 @@ def many(ports: Ports) -> str:
     w = LoopWriter()
     inputs, count = len(ports.inputs), len(ports.all)
     ranks = [len(port.shape) + 1 for port in ports.all]
-    w.label("entry")
     for name, size in (("made", count), ("pointers", count), ("shape", 3)):
         w.do(f"%{name} = alloca [{size} x i64], align 8")
     require(w, [w.put(f"icmp eq i64 %count, {inputs}")], "no")
@@ -77,8 +76,7 @@ def many(ports: Ports) -> str:
     w.do("br label %no")
     w.label("no")
     w.do("ret ptr null")
-    head = f"define ptr @many(ptr %args, i64 %count, ptr %names) {ONCE}"
-    return f"{head} {{\n{w.text}\n}}\n"
+    return w.function(f"ptr @many(ptr %args, i64 %count, ptr %names) {ONCE}")
 
 
 def _sized(w: LoopWriter, arrays: Sequence[str], extents: Sequence[Sequence[str]]) -> list[str]:
@@ -161,7 +159,6 @@ def _compute(w: LoopWriter, sizes: Sequence[str], inputs: int, samples: str) -> 
 def total() -> str:
     """`double @total(ptr from, i64 count)`: the sum of doubles, in any order; not finite if one of them is not."""
     w = LoopWriter()
-    w.label("entry")
     step = SUMS * LANES
     blocks = w.put(f"sdiv i64 %count, {step}")
     sums = [Carried(V4, f"%sum{j}", "zeroinitializer") for j in range(SUMS)]
@@ -179,4 +176,4 @@ def total() -> str:
     with w.counting("one", "%count", w.times(blocks, step), carried=[rest]) as k:
         rest.following = w.put(f"fadd double %rest, {w.load('double', w.offset('%from', w.times(k, 8)))}")
     w.do("ret double %rest")
-    return f"define double @total(ptr %from, i64 %count) noinline {{\n{w.text}\n}}\n"
+    return w.function("double @total(ptr %from, i64 %count) noinline")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.kernels import jit
-from armdyn.kernels.call.ufunc import generalised_ufunc
+from armdyn.kernels.call.functions import generalised_ufunc
 from armdyn.kernels.collector import collector_paused
 from armdyn.kernels.ports import Ports
 
@@ -63,6 +63,3 @@ class Batches:
             if real and all(self._shapes) and [value.shape for value in values] == self._shapes:
                 return fast(*(np.array(value, dtype=float) for value in values))
         return self.ufunc(*arguments, **options)
-
-
-__all__ = ["Batches"]

@@ -46,6 +46,3 @@ def _stacked(value: Any, batch: tuple[int, ...]) -> Any:
     if isinstance(value, tuple):
         return np.stack([_stacked(part, batch) for part in value], axis=len(batch))
     return np.array(np.broadcast_to(np.asarray(value, dtype=float), batch))
-
-
-__all__ = ["Interpreter"]

@@ -24,7 +24,6 @@ def loop(ports: Ports) -> str:
     """`void @loop(ptr args, ptr dims, ptr steps, ptr data)`, the inner loop of a generalised ufunc."""
     count, inputs = range(len(ports.all)), len(ports.inputs)
     w = LoopWriter()
-    w.label("entry")
     w.do(f"%here = alloca [{len(ports.all)} x ptr], align 8")
     n = w.load("i64", "%dims")
     args, arrays = _arguments(w, ports)
@@ -54,14 +53,12 @@ def loop(ports: Ports) -> str:
                 _copy(w, array, taken, (outside[i], array.strides), (buffers[i], array.packed(w)))
     for buffer in buffers:
         w.do(f"call void @PyMem_RawFree(ptr {buffer})")
-    w.do("ret void")
-    return f"define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {ONCE} {{\n{w.text}\n}}\n"
+    return w.function(f"void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {ONCE}")
 
 
 def dense(ports: Ports, lanes: int) -> str:
     """`void @dense(ptr args, i64 samples)` of straight-line code: whole blocks, then single samples."""
     w = LoopWriter()
-    w.label("entry")
     sizes = [sample_bytes(w, ports, i) for i in range(len(ports.all))]
     blocks = w.put(f"udiv i64 %samples, {lanes}")
     results = w.times(total_bytes(w, sizes[len(ports.inputs) :]), "%samples")
@@ -72,8 +69,7 @@ def dense(ports: Ports, lanes: int) -> str:
     with w.counting("sample", "%samples", w.times(blocks, lanes)) as k:
         pointers = [w.offset(array, w.times(k, size)) for array, size in zip(args, sizes, strict=True)]
         w.do(f"call void @single({', '.join(f'ptr {pointer}' for pointer in pointers)})")
-    w.do("ret void")
-    return f"define void @dense(ptr %args, i64 %samples) {ONCE} {{\n{w.text}\n}}\n"
+    return w.function(f"void @dense(ptr %args, i64 %samples) {ONCE}")
 
 
 def sequence(ports: Ports) -> str:
@@ -82,7 +78,6 @@ def sequence(ports: Ports) -> str:
     steps: bytes from sample to sample of each array. A result may be an argument of the next sample.
     """
     w = LoopWriter()
-    w.label("entry")
     count = range(len(ports.all))
     args, steps = (
         [w.load(kind, w.offset(f"%{name}", 8 * i)) for i in count] for kind, name in (("ptr", "args"), ("i64", "steps"))
@@ -90,8 +85,7 @@ def sequence(ports: Ports) -> str:
     with w.counting("sample", "%samples") as k:
         pointers = [w.offset(args[i], w.times(k, steps[i])) for i in count]
         w.do(f"call void @single({', '.join(f'ptr {pointer}' for pointer in pointers)})")
-    w.do("ret void")
-    return f"define void @sequence(ptr %args, ptr %steps, i64 %samples) {ONCE} {{\n{w.text}\n}}\n"
+    return w.function(f"void @sequence(ptr %args, ptr %steps, i64 %samples) {ONCE}")
 
 
 def sample_bytes(w: LoopWriter, ports: Ports, i: int) -> str:
@@ -169,7 +163,6 @@ def _copy(w: LoopWriter, array: _Array, samples: str, to: Place, source: Place) 
 def copy() -> str:
     """`@copy`: arrays of three axes, with the strides of both sides and the sizes."""
     w = LoopWriter()
-    w.label("entry")
     target, source = "%to", "%from"
     with w.counting("i", "%n0") as i:
         target, source = w.offset(target, w.times(i, "%t0")), w.offset(source, w.times(i, "%f0"))
@@ -178,6 +171,5 @@ def copy() -> str:
             with w.counting("k", "%n2") as k:
                 value = w.load("i64", w.offset(given, w.times(k, "%f2")))
                 w.store("i64", value, w.offset(row, w.times(k, "%t2")))
-    w.do("ret void")
     numbers = ", ".join(f"i64 %{role}{axis}" for role in "tfn" for axis in range(3))
-    return f"define void @copy(ptr %to, ptr %from, {numbers}) noinline {{\n{w.text}\n}}\n"
+    return w.function(f"void @copy(ptr %to, ptr %from, {numbers}) noinline")

@@ -48,7 +48,6 @@ def fast(ports: Ports, *, batches: bool = True) -> str:
     w = Writer()
     extents = Extents(ports)
     inputs, outputs = len(ports.inputs), range(len(ports.inputs), len(ports.all))
-    w.label("entry")
     for i, port in enumerate(ports.inputs):
         if not port.shape:
             w.do(f"%number{i} = alloca double, align 8")
@@ -87,8 +86,7 @@ def fast(ports: Ports, *, batches: bool = True) -> str:
     w.do(f"ret ptr {w.put('call ptr @PyObject_Vectorcall(ptr %self, ptr %args, i64 %count, ptr %names)')}")
     linked = "" if batches else "@batch = global ptr null\n"
     linked += f"@slots = global [{SLOTS * len(ports.outputs)} x ptr] zeroinitializer\n@turn = internal global i64 0\n"
-    head = "define ptr @fast(ptr %self, ptr %args, i64 %count, ptr %names)"
-    return f"{extents.definition()}{linked}{head} {{\n{w.text}\n}}\n"
+    return extents.definition() + linked + w.function("ptr @fast(ptr %self, ptr %args, i64 %count, ptr %names)")
 
 
 def _call_single(w: Writer, pointers: Sequence[str]) -> None:

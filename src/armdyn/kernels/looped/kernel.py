@@ -7,29 +7,27 @@ taken from the disk for every robot.
 from __future__ import annotations
 
 import ctypes
-import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from armdyn.graph import Operations, count_operations
+from armdyn.graph.count import together
 from armdyn.graph.structure import Port
 from armdyn.kernels import cache as disk
 from armdyn.kernels import jit
 from armdyn.kernels.call.arrays import Extents
-from armdyn.kernels.call.batches import Batches
-from armdyn.kernels.kernel import Kernel, bound, slots
-from armdyn.kernels.kernel_record import KernelRecord, counted, shapes
+from armdyn.kernels.call.single import SLOTS
+from armdyn.kernels.kernel import Kernel, bound
 from armdyn.kernels.loop_writer import LANES
 from armdyn.kernels.looped import module
 from armdyn.kernels.looped.memory import scratch_bytes, transfers
 from armdyn.kernels.looped.recursion import FREE, SIZES, Recipe
-from armdyn.kernels.looped.strips import FEW
-from armdyn.kernels.looped.tiles import BOTH, EMPTY, KINDS, LEFT, RIGHT, SOME_LEFT, SOME_RIGHT
-from armdyn.kernels.ports import Ports
+from armdyn.kernels.looped.tiles import BOTH, EMPTY, FEW, KINDS, LEFT, RIGHT, SOME_LEFT, SOME_RIGHT
+from armdyn.kernels.ports import KernelRecord, Ports
 from armdyn.kernels.streaming import STREAMED
 from armdyn.typing import Array
 
@@ -122,27 +120,21 @@ def build_looped(
     version: what the recipe depends on besides this package's code for kernels; None: not kept on disk.
     samples: of a batch, side by side, a multiple of four (default: as many as a register holds).
     """
-    start = time.perf_counter()
-    n = len(tables.parents)
-    ports = ports_of(recipe, n)
-    keep = cache and version is not None
+    start, ports = time.perf_counter(), ports_of(recipe, len(tables.parents))
     samples = samples or jit.register_lanes()
     key = disk.key("looped", version, recipe.name, str(samples), jit.machine_description())
-    image, note = (disk.load(key), disk.load(key, "note")) if keep else (None, None)
-    per_link = _noted(note)
-    found = image is not None and per_link is not None
-    if image is None or per_link is None:
-        image = jit.compiled(_text(recipe, ports, samples), effort=1 if recipe.matrices else 2)
-        per_link = _operations(recipe)
-        if keep:
-            disk.save(key, image)
-            disk.save(key, json.dumps([asdict(count) for count in per_link]).encode(), "note")
-    operations = _scaled(per_link, n, tables)
-    record = KernelRecord(key, samples, operations, shapes(ports.inputs), shapes(ports.outputs))
-    code = jit.Code(image, ("loop", "fast", "sequence", "slots", "extents", *module.GLOBALS), slots=slots(record))
+
+    def images() -> list[bytes]:
+        return [jit.compiled(_text(recipe, ports, samples), effort=1 if recipe.matrices else 2)]
+
+    def loaded(images: Sequence[bytes]) -> jit.Code:
+        names = ("loop", "fast", "sequence", "slots", "extents", *module.GLOBALS)
+        return jit.Code(images, names, slots=SLOTS * len(ports.outputs))
+
+    code, found = disk.obtained(key, images, loaded, keep=cache and version is not None)
     _fill(code, recipe, tables, ports, samples)
-    batches = Batches(made=lambda: code)
-    return bound(name, record, ports, code, batches, lambda: _text(recipe, ports, samples), start, from_cache=found)
+    record = KernelRecord(key, samples, operations_of(recipe, tables), ports)
+    return bound(name, record, code, lambda: code, lambda: _text(recipe, ports, samples), start, from_cache=found)
 
 
 def _text(recipe: Recipe, ports: Ports, samples: int) -> str:
@@ -181,39 +173,13 @@ def _fill(code: jit.Code, recipe: Recipe, tables: Tables, ports: Ports, samples:
     code.kept = arrays
 
 
-def _operations(recipe: Recipe) -> tuple[Operations, Operations]:
-    """(of a link, of a pair)."""
-    nodes = [tuple(node for _, node in loop.body.outputs) for loop in recipe.stored[0]]
-    counts = [count_operations(group) for group in nodes]
-    link = _sum([*((count, 1) for count in counts), (Operations(trigonometric=2), 1)])
+def operations_of(recipe: Recipe, tables: Tables) -> Operations:
+    """Operations of one call for a robot: those of a link for all links, those of a pair for all pairs."""
+    links, pairs = len(tables.parents), int(tables.carries.sum())
+    loops = [count_operations(tuple(node for _, node in loop.body.outputs)) for loop in recipe.stored[0]]
     sides = [side for product in recipe.products for side in (product.upper, product.lower) if side]
     terms = sum(SIZES[recipe.pairs[a]] for side in sides for a, _ in side)
+    pair = Operations(multiplications=terms, additions=terms - len(sides))
     if recipe.strip is not None:
-        return link, Operations(multiplications=recipe.strip.size, additions=recipe.strip.size - recipe.strip.width)
-    return link, Operations(multiplications=terms, additions=terms - len(sides))
-
-
-def _scaled(counts: Sequence[Operations], links: int, tables: Tables) -> Operations:
-    return _sum([(counts[0], links), (counts[1], int(tables.carries.sum()))])
-
-
-def operations_of(recipe: Recipe, tables: Tables) -> Operations:
-    """Operations of one call for a robot."""
-    return _scaled(_operations(recipe), len(tables.parents), tables)
-
-
-def _sum(parts: Sequence[tuple[Operations, int]]) -> Operations:
-    names = [name for name in Operations.__dataclass_fields__ if name != "offline"]
-    return Operations(*(sum(getattr(count, name) * times for count, times in parts) for name in names))
-
-
-def _noted(note: bytes | None) -> tuple[Operations, Operations] | None:
-    """What a note says of the operations; None if there is none, or none that is sound."""
-    try:
-        link, pair = json.loads(note or b"")
-        return counted(link), counted(pair)
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-__all__ = ["SMALLEST", "Tables", "build_looped", "operations_of", "ports_of"]
+        pair = Operations(multiplications=recipe.strip.size, additions=recipe.strip.size - recipe.strip.width)
+    return together([*((loop, links) for loop in loops), (Operations(trigonometric=2), links), (pair, pairs)])

@@ -17,19 +17,16 @@ from armdyn.kernels.call.loop import loop as ufunc_loop
 from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import Constants, flags, vector
 from armdyn.kernels.loop_writer import LANES, V4, WIDE, Carried, LoopWriter
-from armdyn.kernels.looped.batch import dense, products
+from armdyn.kernels.looped.batch import dense, products, transpose_samples
 from armdyn.kernels.looped.memory import Cursor, Layout
 from armdyn.kernels.looped.recursion import ANGLE, FREE, Loop, Part, Place, Recipe, entries
-from armdyn.kernels.looped.strips import strips
-from armdyn.kernels.looped.tiles import pairs
-from armdyn.kernels.looped.transpose import transpose_samples
+from armdyn.kernels.looped.tiles import pairs, strips
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.row_copies import row_copies
 from armdyn.kernels.straight.emit import completed
 from armdyn.kernels.straight.operations import Body, joined
 from armdyn.kernels.straight.schedule import plan
 from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, exact_lanes, sincos
-from armdyn.kernels.streaming import Order, put_lines, put_rows
+from armdyn.kernels.streaming import Order, put_lines, put_rows, row_copies
 
 NUMBERS = ("n", "batch_bytes", "streamed")
 GLOBALS = ("links", "parents", "transfers", "robot", "scratch", "tiles", "carries", *NUMBERS)
@@ -259,7 +256,6 @@ def _angle(cursor: Cursor) -> str:
 def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, constants: Constants) -> str:
     """`void @single(ptr in..., ptr out...)`: one sample, with the memory at @scratch; one call at a time."""
     w = LoopWriter()
-    w.label("entry")
     w.do(f"%angles = alloca {V4}, align {WIDE}")
     layout = Layout(w, recipe, 1, w.table("scratch"), wide)
     inputs = len(ports.inputs)
@@ -276,20 +272,17 @@ def _single(recipe: Recipe, ports: Ports, wide: int, reduction: Reduction, const
         w.do(f"call void @copy_row(ptr %p{inputs + i}, ptr {layout.results[i]}, i64 {layout.n})")
     targets = [f"%p{inputs + recipe.outputs + i}" for i in range(recipe.matrices)]
     products(w, recipe, layout, (layout.pairs, layout.strips), "0", 8, targets, Order())
-    w.do("ret void")
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
-    return f'define internal void @single({arguments}) "stackrealign" {{\n{w.text}\n}}\n'
+    return w.function(f'internal void @single({arguments}) "stackrealign"')
 
 
 def _block(recipe: Recipe, samples: int, reduction: Reduction, constants: Constants) -> str:
     """`void @block(ptr scratch)`: samples side by side, from inputs to results and quantities of pairs."""
     w = LoopWriter()
-    w.label("entry")
     w.do(f"%angles = alloca {vector(samples)}, align {8 * samples}")
     layout = Layout(w, recipe, samples, "%scratch", samples)
     _beginning(layout, constants)
     _angles(layout, reduction, constants)
     for k, loop in enumerate(recipe.stored[0]):
         _written(layout, loop, f"stage{k}", constants)
-    w.do("ret void")
-    return f'define internal void @block(ptr %scratch) noinline "stackrealign" {{\n{w.text}\n}}\n'
+    return w.function('internal void @block(ptr %scratch) noinline "stackrealign"')

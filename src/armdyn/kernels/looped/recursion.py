@@ -316,9 +316,6 @@ class Site:
         """A number of the link; 0 if the recipe has no such number."""
         return self.number(name) if name in self.recipe.numbers else 0
 
-    def numbers(self, names: str) -> list[Node]:
-        return [self.number(name) for name in names.split()]
-
     def joint(self, name: str) -> Node:
         """An input of the link's joint."""
         return self._symbol(f"joint_{name}", Place("joint", self.recipe.inputs.index(name)))

@@ -18,8 +18,7 @@ from armdyn.kernels.ir_writer import Writer, splat, vector
 from armdyn.kernels.loop_writer import LANES, V4, LoopWriter, transposed
 from armdyn.kernels.machine import Machine
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.straight.addresses import BYTE, POINTERS, Area, defined_addresses
-from armdyn.kernels.straight.budget import BudgetedCode, Memory
+from armdyn.kernels.straight.budget import BYTE, POINTERS, Area, BudgetedCode, Memory, defined_addresses
 from armdyn.kernels.straight.events import Angles, Event, Result, angle_stages, events, nodes_before, same_constant
 from armdyn.kernels.straight.operations import joined
 from armdyn.kernels.straight.scatter import places, scattered_results
@@ -45,8 +44,6 @@ def rows(ports: Ports, plan: Plan, lanes: int, machine: Machine) -> str:
     first, block = _FirstPass(ports, plan, lanes, machine, known), _Block(ports, plan, lanes, machine, known, scattered)
     constants: dict[str, str] = {}
     w = LoopWriter()
-    w.label("entry")
-    entry = len(w.lines)
     bases = [w.load("ptr", w.offset("%args", 8 * i)) for i in range(len(ports.all))]
     numbers = _known_numbers(w, lanes, scattered)
     step = 8 * lanes * len(known)
@@ -75,14 +72,12 @@ def rows(ports: Ports, plan: Plan, lanes: int, machine: Machine) -> str:
                 w.do(f"call void @scatter_results({to}, i64 %nontemporal)")
     w.do("ret void")
     w.label("never")
-    w.do("ret void")
     own = block.text(constants)
-    w.lines[entry:entry] = first.definitions(block.memory.by_use(constants.values())) if known else []
-    head = 'define void @rows(ptr %args, i64 %blocks, i64 %nontemporal) "stackrealign"'
+    w.lines[1:1] = first.definitions(block.memory.by_use(constants.values())) if known else []
     tables = {i: places(ports.all[i].nodes, listed, lanes) for i, listed in scattered.items()}
     return "".join(
         [
-            f"{head} {{\n{w.text}\n}}\n",
+            w.function('void @rows(ptr %args, i64 %blocks, i64 %nontemporal) "stackrealign"'),
             own,
             block.memory.table(),
             *(
@@ -220,11 +215,11 @@ class _Block(_Rows):
         self.code.write(self.read, self.sines, self.store)
         w.do("ret void")
         w.label("never")
-        w.do("ret void")
         pointers = [*arrays, "%sines", "%cosines", *(f"%numbers{i}" for i in self.scattered)]
-        head = f'define internal void @block({", ".join(f"ptr {each}" for each in pointers)}) noinline "stackrealign"'
-        lines = ["entry:", *self.definitions(len(pointers)), *self.rooms, *w.lines]
-        return "\n".join([f"{head} {{", *lines, "}\n"])
+        w.lines[1:1] = [*self.definitions(len(pointers)), *self.rooms]
+        return w.function(
+            f'internal void @block({", ".join(f"ptr {each}" for each in pointers)}) noinline "stackrealign"'
+        )
 
     def definitions(self, arguments: int) -> list[str]:
         """Lines that define the pointers which the code uses, and the room that they need."""

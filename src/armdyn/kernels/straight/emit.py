@@ -12,20 +12,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from weakref import WeakKeyDictionary
 
-from armdyn.graph.structure import Port
+from armdyn.graph import Graph
+from armdyn.graph.structure import Port, leaves
+from armdyn.kernels import jit
 from armdyn.kernels.call.arrays import EXTERNALS
 from armdyn.kernels.call.batch import many, total
 from armdyn.kernels.call.loop import copy, dense, loop, sequence
 from armdyn.kernels.call.single import fast
 from armdyn.kernels.ir_writer import vector
 from armdyn.kernels.machine import Machine
-from armdyn.kernels.ports import Ports
+from armdyn.kernels.ports import Ports, ports_of
 from armdyn.kernels.straight.blocks import rows
 from armdyn.kernels.straight.scatter import scatter_results
-from armdyn.kernels.straight.schedule import Plan
+from armdyn.kernels.straight.schedule import LATENCY, Plan, plan
 from armdyn.kernels.straight.sincos import FUSED, PLAIN, Reduction, all_sines, sines
 from armdyn.kernels.straight.single import single
+from armdyn.kernels.straight.sums import reassociate_by_latency
 from armdyn.kernels.streaming import put_lines
 
 FAST, SLOW = 2**20, 1
@@ -33,6 +37,43 @@ FAST, SLOW = 2**20, 1
 
 ARGUMENTS = {"fmuladd": 3}
 """Number of arguments of LLVM intrinsics with more than one."""
+
+
+def images(graph: Graph, lanes: int, *, batches: bool) -> list[bytes]:
+    """Object code of the modules for one sample, or of those for batches."""
+    own, *common = _texts(graph, lanes, batches=batches)
+    return [_compiled(own), *map(_common, common)]
+
+
+def source(graph: Graph, lanes: int) -> str:
+    """The LLVM IR of a kernel."""
+    return "\n".join(text for batches in (False, True) for text in _texts(graph, lanes, batches=batches))
+
+
+def _texts(graph: Graph, lanes: int, *, batches: bool) -> list[str]:
+    return modules(*program(graph), lanes, batches=batches, machine=jit.machine())
+
+
+_programs: WeakKeyDictionary[Graph, tuple[Ports, Plan]] = WeakKeyDictionary()
+
+
+def program(graph: Graph) -> tuple[Ports, Plan]:
+    """Arguments and results, and the order of operations, which the codes for one sample and for batches share."""
+    if graph not in _programs:
+        arranged = reassociate_by_latency(graph)
+        _programs[graph] = ports_of(arranged), plan(arranged.nodes, [*leaves(dict(arranged.outputs))], LATENCY)
+    return _programs[graph]
+
+
+@lru_cache(256)
+def _common(text: str) -> bytes:
+    """Object code of a module that other kernels have too."""
+    return _compiled(text)
+
+
+def _compiled(text: str) -> bytes:
+    """Object code of a module, with LLVM's least effort for `@loop`, where more gains nothing."""
+    return jit.compiled(text, effort=0 if "define void @loop(" in text else 1)
 
 
 def modules(ports: Ports, program: Plan, lanes: int, *, batches: bool, machine: Machine) -> list[str]:

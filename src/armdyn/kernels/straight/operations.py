@@ -45,7 +45,7 @@ def _fused(w: Writer, lanes: int, node: Node, place: int, value: Callable[[Node]
         other = w.put(f"fneg {kind} {other}")
     elif node.op == SUB:
         a = w.put(f"fneg {kind} {a}")
-    return w.put(f"call {kind} @llvm.fmuladd.{suffix(lanes)}({kind} {a}, {kind} {b}, {kind} {other})")
+    return w.fma(lanes, a, b, other)
 
 
 def _tested(w: Writer, lanes: int, x: str, order: str, join: str, equality: str) -> str:

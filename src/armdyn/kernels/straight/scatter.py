@@ -61,7 +61,6 @@ def scatter_results(lanes: int) -> str:
     few lines are made first.
     """
     w = LoopWriter()
-    w.label("entry")
     room = 8 * LINE * (TOGETHER + 2)
     w.do(f"%made = alloca [{lanes * room} x i8], align 64")
     w.do("%run = alloca ptr, align 8")
@@ -98,9 +97,8 @@ def scatter_results(lanes: int) -> str:
             for to, made in zip(here, buffers, strict=True):
                 w.do(f"call void @put_lines(ptr {to}, ptr {made}, {order})")
     _single(w, "rest", rows, stop, "%count")
-    w.do("ret void")
     arguments = "ptr %to, ptr %values, ptr %places, i64 %count, i64 %nontemporal"
-    return f'define void @scatter_results({arguments}) noinline "stackrealign" {{\n{w.text}\n}}\n'
+    return w.function(f'void @scatter_results({arguments}) noinline "stackrealign"')
 
 
 def _equal(w: LoopWriter, a: str, b: str | int) -> str:

@@ -10,9 +10,10 @@ pi/2 are not enough, infinity and NaN are set to zero here and left to the calle
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, integers, literal, splat, suffix, vector, whole
+from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, integers, literal, splat, vector, whole
 from armdyn.kernels.loop_writer import Carried, LoopWriter
 
 TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
@@ -95,13 +96,13 @@ def without_turns(w: Writer, x: str, lanes: int, reduction: Reduction, constants
     size = w.put(f"and {ints} {_bits(w, x, lanes)}, {whole(2**63 - 1, lanes)}")
     beyond = w.put(f"icmp sgt {ints} {size}, {whole(int(literal(reduction.limit), 16), lanes)}")
     x = w.put(f"select {flags(lanes)} {beyond}, {kind} {splat(0.0, lanes)}, {kind} {x}")
-    turns = _fma(w, lanes, x, c(TWO_OVER_PI), c(ROUND))
+    turns = w.fma(lanes, x, c(TWO_OVER_PI), c(ROUND))
     k = w.put(f"fsub {kind} {turns}, {c(ROUND)}")
     r = x
     for part in reduction.parts[:-1]:
-        r = _fma(w, lanes, k, c(-part), r)
+        r = w.fma(lanes, k, c(-part), r)
     z = w.put(f"fmul {kind} {r}, {r}")  # the last part, at most 1e-23, is nothing in a square that is added to 1
-    return Reduced(_fma(w, lanes, k, c(-reduction.parts[-1]), r), z, turns, beyond)
+    return Reduced(w.fma(lanes, k, c(-reduction.parts[-1]), r), z, turns, beyond)
 
 
 def of_reduced(w: Writer, angle: Reduced, lanes: int, constants: Constants) -> tuple[str, str]:
@@ -112,8 +113,7 @@ def of_reduced(w: Writer, angle: Reduced, lanes: int, constants: Constants) -> t
     def c(value: float) -> str:
         return constants.load(w, value, lanes)
 
-    def fma(a: str, b: str, d: str) -> str:
-        return _fma(w, lanes, a, b, d)
+    fma = partial(w.fma, lanes)
 
     def polynomial(coefficients: tuple[float, ...]) -> str:
         """Pairs of terms side by side, then a polynomial in z^2: as many operations as Horner's, fewer in a row."""
@@ -143,11 +143,6 @@ def of_reduced(w: Writer, angle: Reduced, lanes: int, constants: Constants) -> t
     return signed(s, flipped), signed(co, w.put(f"xor {ints} {flipped}, {odd}"))
 
 
-def _fma(w: Writer, lanes: int, a: str, b: str, d: str) -> str:
-    kind = vector(lanes)
-    return w.put(f"call {kind} @llvm.fmuladd.{suffix(lanes)}({kind} {a}, {kind} {b}, {kind} {d})")
-
-
 def _bits(w: Writer, value: str, lanes: int) -> str:
     return w.put(f"bitcast {vector(lanes)} {value} to {integers(lanes)}")
 
@@ -159,7 +154,6 @@ def sines(reduction: Reduction) -> list[str]:
     """
     w, constants = Writer(), Constants()
     group = vector(GROUP)
-    w.label("entry")
     x = w.shuffle(HALF, "%low", "%high", range(GROUP))
     s, c, beyond = sincos(w, x, GROUP, reduction, constants)
     anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{GROUP}i1({flags(GROUP)} {beyond})")
@@ -168,15 +162,14 @@ def sines(reduction: Reduction) -> list[str]:
     w.do(f"ret {BOTH} {w.put(f'tail call {BOTH} @exact({group} {x}, {group} {s}, {group} {c})')}")
     w.label("known")
     _return_both(w, s, c)
-    hot = f"define {BOTH} @sines({vector(HALF)} %low, {vector(HALF)} %high) {NARROW} {{\n{w.text}\n}}\n"
+    hot = w.function(f"{BOTH} @sines({vector(HALF)} %low, {vector(HALF)} %high) {NARROW}")
     w = Writer()
-    w.label("entry")
     for role in "xsc":
         w.do(f"%p{role} = alloca {group}, align 64")
         w.store(group, f"%{role}", f"%p{role}", 64)
     w.do(f"call void @exact_lanes(ptr %px, ptr %ps, ptr %pc, i64 {GROUP})")
     _return_both(w, w.load(group, "%ps", 64), w.load(group, "%pc", 64))
-    rare = f"define internal {BOTH} @exact({group} %x, {group} %s, {group} %c) noinline {NARROW} {{\n{w.text}\n}}\n"
+    rare = w.function(f"internal {BOTH} @exact({group} %x, {group} %s, {group} %c) noinline {NARROW}")
     return [hot, rare, exact_lanes(reduction.limit), constants.text]
 
 
@@ -197,7 +190,6 @@ def all_sines(reduction: Reduction) -> list[str]:
     sine and a cosine in a row take too many of them.
     """
     w, kind, constants, size = LoopWriter(), vector(GROUP), Constants(), 8 * GROUP
-    w.label("entry")
     w.do(f"%turns = alloca [{PASS} x {kind}], align 64")
     passes = w.put(f"udiv i64 {w.plus('%groups', PASS - 1)}, {PASS}")
     with w.counting("pass", passes) as number:
@@ -219,8 +211,7 @@ def all_sines(reduction: Reduction) -> list[str]:
         anywhere = w.put(f"call i1 @llvm.vector.reduce.or.v{GROUP}i1({flags(GROUP)} %found)")
         with w.when(anywhere, "rare", rare=True):
             w.do(f"call void @exact_lanes(ptr {x}, ptr {s}, ptr {c}, i64 {w.times(count, GROUP)})")
-    w.do("ret void")
-    hot = f"define void @all_sines(ptr %x, ptr %s, ptr %c, i64 %groups) {{\n{w.text}\n}}\n"
+    hot = w.function("void @all_sines(ptr %x, ptr %s, ptr %c, i64 %groups)")
     return [hot, exact_lanes(reduction.limit), constants.text]
 
 

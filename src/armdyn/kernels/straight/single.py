@@ -9,8 +9,7 @@ from armdyn.graph.node import COS, SIN
 from armdyn.graph.structure import ordered
 from armdyn.kernels.ir_writer import NARROW, Constants, Writer, flags, vector
 from armdyn.kernels.ports import Ports
-from armdyn.kernels.straight.addresses import BYTE, POINTERS, Area, defined_addresses
-from armdyn.kernels.straight.budget import BudgetedCode, Memory
+from armdyn.kernels.straight.budget import BYTE, POINTERS, Area, BudgetedCode, Memory, defined_addresses
 from armdyn.kernels.straight.events import Angles, Result, angle_stages, events
 from armdyn.kernels.straight.operations import Body
 from armdyn.kernels.straight.schedule import LONG, Plan
@@ -34,7 +33,7 @@ def single(ports: Ports, plan: Plan, budget: int, reduction: Reduction, *, short
 
 def _head(ports: Ports) -> str:
     arguments = ", ".join(f"ptr %p{i}" for i in range(len(ports.all)))
-    return f'define void @single({arguments}) {NARROW} "stackrealign"'
+    return f'void @single({arguments}) {NARROW} "stackrealign"'
 
 
 # Short programs: LLVM gives out the registers -------------------------------------------------------------------------
@@ -44,7 +43,6 @@ def _short(ports: Ports, plan: Plan, reduction: Reduction) -> str:
     """All arguments are read before any result is written."""
     w, constants = Writer(), Constants()
     stages = angle_stages(plan)
-    w.label("entry")
     for stage, angles in enumerate(stages):
         for role in "xsc":
             w.do(f"%{role}{stage} = alloca {vector(_lanes(angles))}, align 64")
@@ -66,9 +64,8 @@ def _short(ports: Ports, plan: Plan, reduction: Reduction) -> str:
     for i, port in enumerate(ports.outputs, len(ports.inputs)):
         for j, node in enumerate(port.nodes):
             w.store("double", body.value(node), w.offset(f"%p{i}", 8 * j))
-    w.do("ret void")
     exact = exact_lanes(reduction.limit) if stages else ""
-    return f"{_head(ports)} {{\n{w.text}\n}}\n{exact}{constants.text}"
+    return w.function(_head(ports)) + exact + constants.text
 
 
 def _vector_of_angles(body: Body, angles: Sequence[Node], stage: int, reduction: Reduction) -> None:
@@ -136,16 +133,13 @@ class _Long:
         self.code.write(self.read, self.sines, self.store)
         w.do("ret void")
         w.label("never")
-        w.do("ret void")
         frame, constants = self.laid_out()
-        lines = ["entry:", f"  %frame = alloca [{max(1, len(frame))} x double], align 64"]
         areas = Area("%frame", frame, 8, BYTE), Area("@constants", constants, 8, BYTE)
         windows = POINTERS - len(self.ports.outputs) if short_addresses else 0
-        lines += defined_addresses(areas, self.memory.uses, windows)
-        text = f"{_head(self.ports)} {{\n" + "\n".join([*lines, *w.lines]) + "\n}\n"
-        if self.plan.angles:
-            text += f"declare {BOTH} @sines({vector(HALF)}, {vector(HALF)})\n"
-        return text + self.memory.table()
+        room = f"  %frame = alloca [{max(1, len(frame))} x double], align 64"
+        w.lines[1:1] = [room, *defined_addresses(areas, self.memory.uses, windows)]
+        sines = f"declare {BOTH} @sines({vector(HALF)}, {vector(HALF)})\n" * bool(self.plan.angles)
+        return w.function(_head(self.ports)) + sines + self.memory.table()
 
     def laid_out(self) -> tuple[list[str], list[str]]:
         """Pointers into the frame, and to constants, in the order of their places: what is used most comes first."""

@@ -22,6 +22,10 @@ class LinkMotion(NamedTuple):
     U: Mat3
     a: Vec3
 
+    def at(self, r: Vec3) -> Vec3:
+        """Acceleration of a point r of the link, in its frame. Khalil (7.57), Siciliano (7.110)"""
+        return self.a + self.U @ r
+
 
 def propagate_velocity(link: Link, pose: Pose, qd: Scalar, parent: Screw) -> Screw:
     """Return a link's velocity (v, w), of its origin and in its frame, from its parent's. Khalil (7.17), (7.18)"""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.dynamics.quantities import HESSIANS, QUANTITIES
+from armdyn.dynamics.quantities import QUANTITIES, RARE
 from armdyn.errors import ArmdynError
 from armdyn.report.chapters.chapter import Fact, ReportChapter
 from armdyn.report.chapters.subject import Subject
@@ -29,7 +29,7 @@ TURN, TURNS = 0.004, 5
 def kernels(subject: Subject) -> ReportChapter:
     """Every function, compiled and timed on this machine."""
     dyn, n = subject.dyn, subject.robot.n
-    names = [name for name in QUANTITIES if name in USUAL or (n <= MANY and name not in HESSIANS)]
+    names = [name for name in QUANTITIES if name in USUAL or (n <= MANY and name not in RARE)]
     random = np.random.default_rng(0)
     rows, blocked = [], []
     times: dict[str, tuple[float, float]] = {}

@@ -29,6 +29,20 @@ def robot_figure(robot: Robot, shown: Mapping[str, Array]) -> str:
     return as_svg(figure)
 
 
+def solutions_figure(robot: Robot, q: Array) -> Any:
+    """The robot at each of several configurations (k, n), seen through one window, in panels side by side."""
+    columns = min(len(q), 4) or 1
+    lines = -(-len(q) // columns) or 1
+    figure = new_figure(figsize=(3.4 * columns, 3.4 * lines))
+    window = Window.around(robot, q) if len(q) else None
+    for k, each in enumerate(q):
+        axes: Any = figure.add_subplot(lines, columns, k + 1, projection="3d")
+        draw_robot(axes, robot, each, window)
+        axes.set_title(str(k + 1), color=INK, fontsize=11)
+    figure.subplots_adjust(left=0, right=1, bottom=0, top=0.94, wspace=0)
+    return figure
+
+
 def two_views(robot: Robot, shown: Mapping[str, Array]) -> list[str]:
     """Names of the first configuration and of the most extended one."""
     names = list(shown)

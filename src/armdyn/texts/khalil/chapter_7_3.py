@@ -16,21 +16,26 @@ from armdyn.mechanics import (
     articulated_body,
     composite_body,
     coupling,
+    doubled,
     elastic,
+    external,
+    friction,
     gim_christoffel,
     kinematics,
     kronecker,
     lagrange,
     lagrange_euler,
     newton_euler,
+    rotors,
 )
+from armdyn.mechanics import energies as energies_module
 from armdyn.mechanics.friction import friction_torque
 from armdyn.mechanics.kinematics import velocities
 from armdyn.parameters import regressor, standard_parameters
 from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.robot import Robot
 from armdyn.robot.links import Link
-from armdyn.robot.parts import Elastic, Friction, Rotor
+from armdyn.robot.parts import Elastic, Friction, Motor, Rotor
 from armdyn.robot.random import random_robot
 from armdyn.texts.item import Chapter, Check, Claim, Outcome, below, distance, identity
 
@@ -163,16 +168,32 @@ def printed_energies(robot: Robot, at: Any, rate: Any) -> dict[str, float]:
     return totals
 
 
+def energies_of(robot: Robot, x: Any, v: Any) -> Any:
+    """L = E - U by the velocities of the links. (7.4)"""
+    total: Any = 0
+    for linear, angular, link in zip(*velocities(robot, x, v), robot.links, strict=True):
+        body = link.inertia
+        turning = angular.dot(body.tensor @ angular) + 2 * body.moment.dot(linear.cross(angular))
+        total = total + (turning + body.mass * linear.dot(linear)) / 2
+    return total - energies_module.potential_energy.formula(robot, x)
+
+
 @chapter.item(
     "(7.4)-(7.25)",
     "Energies and the elements of A, C and Q",
-    vouches=(composite_body.mass_matrix, gim_christoffel.potential_energy),
+    vouches=(
+        composite_body.mass_matrix,
+        gim_christoffel.potential_energy,
+        lagrange.equations,
+        newton_euler.coriolis,
+        newton_euler.gravity,
+    ),
 )
 def energies() -> Outcome:
     errors: dict[str, list[float]] = {}
     for seed in (1, 2, 3):
         robot = random_robot(seed, 5).bound()
-        at, rate, _ = state(5, seed)
+        at, rate, accel = state(5, seed)
         A, still = newton_euler.mass_matrix(robot, at), 1e-30j
         T, U = 0.5 * rate @ A @ rate, lagrange.potential_energy(robot, at)
         for name, value in printed_energies(robot, at, rate).items():
@@ -185,6 +206,14 @@ def energies() -> Outcome:
         errors.setdefault("(7.8): Q = dU/dq", []).append(distance(newton_euler.gravity(robot, at), slope))
         errors.setdefault("C qd = dA/dt qd - dE/dq", []).append(
             distance(newton_euler.coriolis(robot, at, rate), printed)
+        )
+
+        def lagrangian(x: Any, v: Any, robot: Robot = robot) -> Any:
+            return energies_of(robot, x, v)
+
+        ours = lagrange.equations(lagrangian, at, rate, accel)
+        errors.setdefault("(7.4a), the Lagrangian differentiated", []).append(
+            distance(ours, newton_euler.inverse_dynamics(robot, at, rate, accel))
         )
     checks = tuple(below(f"{name}, random arms", max(found), 1e-11) for name, found in errors.items())
     says = (
@@ -274,7 +303,7 @@ def largest_share(robot: Robot) -> float:
 @chapter.item(
     "sec. 7.3.3.3",
     "Properties a to h of the dynamic model",
-    vouches=(regressor, standard_parameters, articulated_body.forward_dynamics, gim_christoffel.coriolis_matrix),
+    vouches=(regressor, standard_parameters, model_bounds, gim_christoffel.coriolis_matrix),
 )
 def properties() -> Outcome:
     robot = load("rx90")
@@ -351,19 +380,30 @@ def printed_friction(rate: Any, static: float = F_ST, viscous: float = F_V) -> A
     return F_C * np.sign(rate) + viscous * rate + (static - F_C) * np.sign(rate) * np.exp(-np.abs(rate) * B)
 
 
-def piecewise(rate: Any, knee: float = 0.3) -> Any:
-    """A piecewise linear law that approximates (7.27): steep up to the knee. Fig. 7.2d"""
-    steep = (F_C + F_V * knee) / knee
-    return np.where(np.abs(rate) < knee, steep * rate, F_C * np.sign(rate) + F_V * rate)
+KNEE = 0.3
+"""Velocity up to which the law of fig. 7.2d is steep, rad/s."""
 
 
-@chapter.item("fig. 7.2", "Friction models, (7.26)-(7.28)", vouches=(friction_torque,))
+def by_line(rate: Any) -> Any:
+    """The law of fig. 7.2d: a line from corner to corner, and (7.27) beyond."""
+    corner = F_C + F_V * KNEE
+    return np.where(
+        np.abs(rate) <= KNEE, np.interp(rate, [-KNEE, KNEE], [-corner, corner]), printed_friction(rate, F_C)
+    )
+
+
+@chapter.item(
+    "fig. 7.2",
+    "Friction models, (7.26)-(7.28)",
+    vouches=(friction_torque, friction.friction_torques, friction.piecewise),
+)
 def figure_7_2() -> Outcome:
     rate = np.unique([*np.linspace(-3, 3, 1201), -1e-6, 1e-6])  # the peak at rest too
     laws = {
         "a) static and Coulomb": (Friction(0, F_C, F_ST, 0.01), None),
         "b) with viscous friction and Stribeck effect": (Friction(F_V, F_C, F_ST, 1 / B), printed_friction(rate)),
         "c) Coulomb and viscous": (Friction(F_V, F_C), printed_friction(rate, F_C)),
+        "d) piecewise linear": (Friction(F_V, F_C, width=KNEE, law="piecewise"), by_line(rate)),
     }
     torques = {name: friction_torque(law, rate) for name, (law, _) in laws.items()}
     checks = [
@@ -372,18 +412,23 @@ def figure_7_2() -> Outcome:
         if printed is not None
     ]
     diagonal = np.diag([1.5, -0.5]) @ [F_V, 2 * F_V] + np.diag(np.sign([1.5, -0.5])) @ [F_C, 2 * F_C]  # (7.28)
-    each = [friction_torque(Friction(k * F_V, k * F_C), x) for k, x in ((1, 1.5), (2, -0.5))]
+    rubbing = [Friction(k * F_V, k * F_C) for k in (1, 2)]
+    each = [friction_torque(law, x) for law, x in zip(rubbing, (1.5, -0.5), strict=True)]
+    two = load("planar2r").bound()
+    two = replace(two, tree=tuple(replace(j, friction=law) for j, law in zip(two.tree, rubbing, strict=True)))
     checks += [
         below("(7.28) of two joints", distance(each, diagonal), 1e-15),
+        below("(7.28) of an arm", distance(friction.friction_torques(two, (1.5, -0.5)), diagonal), 1e-15),
         Check(
             "b) falls before it rises",
             bool((np.diff(torques[list(laws)[1]][rate > 0][:50]) < 0).all()),
             f"from {F_ST:g} N m at rest",
         ),
     ]
-    torques["d) piecewise linear"] = piecewise(rate)
     panels = [Axes(name, "velocity, rad/s", "friction, N m", [Line(rate, y)]) for name, y in torques.items()]
-    says = "The four laws are drawn; those with a formula are compared with it. The text has no formula for d)."
+    says = (
+        "The four laws are drawn and compared with their formulas; d), which the text only draws, with straight lines."
+    )
     chosen = f"F_c = {F_C:g}, F_st = {F_ST:g} N m, F_v = {F_V:g} N m s/rad, B = {B:g} s/rad; the figure has no numbers."
     return Outcome(says, tuple(checks), chosen=chosen, figures=((chart(*panels), "Friction models"),))
 
@@ -394,7 +439,17 @@ def figure_7_2() -> Outcome:
 @chapter.item(
     "(7.29)-(7.33)",
     "Rotor inertia, forces at the tip, actuator torques",
-    vouches=(coupling.motor_torques, coupling.motor_velocities, kinematics.jacobian),
+    vouches=(
+        coupling.motor_torques,
+        coupling.motor_velocities,
+        coupling.coupling_matrix,
+        coupling.joint_positions,
+        coupling.joint_velocities,
+        external.external_torques,
+        friction.motor_friction,
+        rotors.rotor_mass_matrix,
+        kinematics.jacobian,
+    ),
 )
 def rotors_and_tip() -> Outcome:
     N, Jm = np.array([80.0, 100.0, 60.0, 50.0, 50.0, 40.0]), np.array([6e-4, 6e-4, 7e-4, 2e-4, 1e-4, 1e-4])
@@ -410,10 +465,25 @@ def rotors_and_tip() -> Outcome:
     J = np.diag(1 / N)
     J[5, 4] = 0.01  # the last motor is coupled with the one before
     coupled = replace(plain, coupling=tuple(map(tuple, J.tolist())))
+    K = np.linalg.inv(J)
+    spun, dry = K @ rate, Motor(viscous=0.02, coulomb=0.03)
+    rubbing = replace(coupled, tree=tuple(replace(j, motor=dry) for j in coupled.tree))
     work = np.asarray(coupling.motor_torques(coupled, free)) @ np.asarray(coupling.motor_velocities(coupled, rate))
     checks = (
         below("(7.29): A grows by diag(N^2 J_m)", distance(added, np.diag(N**2 * Jm)), 1e-12),
         below("(7.30): torques grow by J^T F_e", distance(pushing - free, held), 1e-12),
+        below("(7.29), rotor_mass_matrix", distance(rotors.rotor_mass_matrix(driven, at), np.diag(N**2 * Jm)), 1e-12),
+        below(
+            "(7.30), external_torques", distance(external.external_torques(driven, at, {"tool": wrench}), held), 1e-12
+        ),
+        below("(7.31): J", distance(coupling.coupling_matrix(coupled), J), 1e-15),
+        below("(7.31): qd = J qd_m", distance(coupling.joint_velocities(coupled, accel), J @ accel), 1e-15),
+        below("(7.31): q = J q_m", distance(coupling.joint_positions(coupled, accel), J @ accel), 1e-15),
+        below(
+            "friction of the motors, on the joints by (7.33)",
+            distance(friction.motor_friction(rubbing, rate), K.T @ (0.02 * spun + 0.03 * np.sign(spun))),
+            1e-12,
+        ),
         below("(7.33): tau_m = J^T tau", distance(coupling.motor_torques(coupled, free), J.T @ free), 1e-12),
         below("(7.32): motors and joints have the same power", abs(work - free @ rate) / abs(free @ rate), 1e-12),
     )
@@ -433,7 +503,15 @@ def springy() -> Robot:
 
 
 @chapter.item(
-    "fig. 7.3", "Robots with elastic joints, (7.34), (7.35)", vouches=(elastic.forward_dynamics, elastic.energy)
+    "fig. 7.3",
+    "Robots with elastic joints, (7.34), (7.35)",
+    vouches=(
+        elastic.forward_dynamics,
+        elastic.inverse_dynamics,
+        elastic.energy,
+        doubled.inverse_dynamics,
+        doubled.potential_energy,
+    ),
 )
 def figure_7_3() -> Outcome:
     robot = springy()
@@ -457,7 +535,19 @@ def figure_7_3() -> Outcome:
     size = np.abs(stretched).max()
     still: Any = np.zeros(6)
     stored = elastic.energy(robot, at, still, turned, still) - lagrange.potential_energy(links, at)
+    both = elastic.inverse_dynamics(robot, at, rate, qdd, turned, spinning, motors)
+    x, xd, xdd = (np.concatenate(pair) for pair in ((at, turned), (rate, spinning), (qdd, motors)))
     checks = (
+        below("(7.35), torques of this motion", distance(both, [still, tau]), 1e-10),
+        below("(7.35) in one vector", distance(doubled.inverse_dynamics(robot, x, xd, xdd), [*still, *tau]), 1e-10),
+        below(
+            "(7.34): potential energy of weights and springs",
+            distance(
+                doubled.potential_energy(robot, x),
+                lagrange.potential_energy(links, at) + 0.5 * (at - turned) @ stretched,
+            ),
+            1e-12,
+        ),
         below("residual of (7.35a)", float(np.abs(first).max()) / size, 1e-12),
         below("residual of (7.35b)", float(np.abs(second - tau).max()) / size, 1e-12),
         below("(7.34): energy of the springs", distance(stored, 0.5 * (at - turned) @ stretched), 1e-12),

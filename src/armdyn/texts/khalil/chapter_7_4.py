@@ -10,7 +10,7 @@ import numpy as np
 
 from armdyn.algebra import ZERO, Mat3, Vec3, cross, skew
 from armdyn.graph import Operations, count_operations, symbols
-from armdyn.mechanics import lagrange, newton_euler
+from armdyn.mechanics import kinematics, lagrange, moving_base, newton_euler
 from armdyn.mechanics.steps.newton_euler import rate_matrix, turning_moment
 from armdyn.robot import Robot
 from armdyn.robot.parts import Friction, Rotor
@@ -106,10 +106,60 @@ def operations_with_and_without_u() -> tuple[Operations, Operations]:
     return count_operations(shared), count_operations(plain)
 
 
+def with_a_wrench(robot: Robot) -> float:
+    """Difference of the recursion from Lagrange and virtual work, with force and moment at the tool."""
+    q, qd, qdd = state(5, 4)
+    wrench = np.array([3.0, -2.0, 5.0, 0.4, -0.7, 1.1])
+    held = np.asarray(kinematics.jacobian(robot, q)).T @ wrench
+    return distance(
+        newton_euler.inverse_dynamics(robot, q, qd, qdd, wrench), lagrange.inverse_dynamics(robot, q, qd, qdd) + held
+    )
+
+
+def accelerated(robot: Robot, step: float = 1e-3) -> float:
+    """Difference of the tool's acceleration from differences of its poses along the motion, relative."""
+    q, qd, qdd = state(5, 4)
+    t = step * np.arange(-2, 3)
+    poses = np.asarray(kinematics.pose(robot, q + t[:, None] * qd + t[:, None] ** 2 / 2 * qdd))
+    first, second = np.array([1, -8, 0, 8, -1]) / 12 / step, np.array([-1, 16, -30, 16, -1]) / 12 / step**2
+    p, R, R1, R2 = (
+        second @ poses[:, :3, 3],
+        poses[2, :3, :3],
+        *(np.tensordot(w, poses[:, :3, :3], 1) for w in (first, second)),
+    )
+    spin = R2 @ R.T + R1 @ R1.T  # skew(wd)
+    found = kinematics.acceleration(robot, q, qd, qdd)
+    return distance(found, [*p, spin[2, 1], spin[0, 2], spin[1, 0]]) / 1e3
+
+
+def on_a_moving_base(robot: Robot) -> float:
+    """Difference of torques on a base that moves from those of the arm on virtual joints that move so."""
+    q, qd, qdd = state(5, 4)
+    rig = moving_base.with_virtual_joints(robot, ("x", "y", "yaw"))
+    at, rate, growth = np.random.default_rng(61).uniform(-1, 1, (3, 3))
+    whole = [np.concatenate(pair) for pair in ((at, q), (rate, qd), (growth, qdd))]
+    c, s = np.cos(at[2]), np.sin(at[2])
+    own, turn = np.eye(4), np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    own[:3, :3] = (start := np.array(robot.base.pose().R.array(), dtype=float)) @ turn
+    velocity, acceleration = (np.concatenate([start @ (x[0], x[1], 0), start @ (0, 0, x[2])]) for x in (rate, growth))
+    found = moving_base.inverse_dynamics(robot, q, qd, qdd, velocity, acceleration, base=own)
+    return distance(found, lagrange.inverse_dynamics(rig, *whole)[3:])
+
+
 @chapter.item(
     "(7.36)-(7.61)",
     "Newton-Euler, linear in the inertial parameters",
-    vouches=(newton_euler.inverse_dynamics, rate_matrix, turning_moment),
+    vouches=(
+        newton_euler.inverse_dynamics,
+        newton_euler.joint_torques,
+        newton_euler.transmitted,
+        newton_euler.tip_wrench,
+        kinematics.acceleration,
+        moving_base.inverse_dynamics,
+        moving_base.with_virtual_joints,
+        rate_matrix,
+        turning_moment,
+    ),
 )
 def newton_euler_recursion() -> Outcome:
     errors = [
@@ -117,7 +167,13 @@ def newton_euler_recursion() -> Outcome:
         for robot in arms()
     ]
     shared, plain = operations_with_and_without_u()
+    moved = [on_a_moving_base(robot) for robot in arms()]
     checks = (
+        below("the same with a wrench at the tool, (7.58), (7.60)", max(map(with_a_wrench, arms())), 1e-11),
+        below(
+            "(7.53), (7.54): accelerations, against poses differentiated twice", max(map(accelerated, arms())), 1e-10
+        ),
+        below("notes after (7.61): a base that moves, against virtual joints under the arm", max(moved), 1e-10),
         below("our recursion against Lagrange, random arms", max(errors), 1e-11),
         equal("multiplications that U saves per link", plain.multiplications - shared.multiplications, 21),
         equal("additions that U saves per link", plain.additions - shared.additions, 6),

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.control.extremes import acceleration_constants
 from armdyn.dynamics import compile as compiled
 from armdyn.formats import load
+from armdyn.mechanics import kane
 from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.tables import Column, Section
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance
 from armdyn.trajectory.cartesian import line
 from armdyn.trajectory.follow import follow
-from armdyn.trajectory.joint import point_to_point
+from armdyn.trajectory.joint import follow_target, point_to_point
 from armdyn.trajectory.profiles import Ramped
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
@@ -141,11 +143,11 @@ def jump(motion: Trajectory, order: int) -> float:
 
 def fixed_shape(name: str, continuous: int, caption: str) -> Outcome:
     """A profile without a phase of constant velocity: its shape, its peaks, its continuity."""
-    motion = point_to_point([0.0], [1.0], name, duration=1.0)
+    motion = point_to_point([0.4], [1.4], name, duration=1.0)
     t = np.linspace(0, 1, 401)
     v, a = FIXED[name]
     checks = (
-        below("interpolation function", distance(motion(t)[:, 0], printed_interpolation(t)[name]), 1e-14),
+        below("interpolation function", distance(motion(t)[:, 0], 0.4 + printed_interpolation(t)[name]), 1e-14),
         below("largest velocity", abs(float(motion.peak(1)[0]) - v), 1e-12),
         below("largest acceleration", abs(float(motion.peak(2)[0]) - a), 1e-11),
         below(
@@ -199,6 +201,51 @@ def figures_8_1_and_8_2() -> Outcome:
     )
     chosen = "The planar arm of Siciliano, start and goal. The figures are block diagrams."
     return Outcome(says, checks, chosen=chosen, figures=((chart(*panels), "Two ways to generate a motion"),))
+
+
+def swaying(t: Any, order: int = 0) -> Array:
+    """A moving target of two joints, and its derivatives."""
+    t = np.asarray(t, dtype=float)[..., None]
+    w, phase = np.array([0.7, 1.3]), np.array([0.2, 1.1])
+    return np.array([1.0, -0.4]) * (order == 0) + 0.3 * w**order * np.sin(w * t + phase + order * np.pi / 2)
+
+
+@chapter.item(
+    "(8.1)-(8.3)",
+    "Interpolation, also to a moving target",
+    vouches=(point_to_point, follow_target, acceleration_constants),
+)
+def interpolated() -> Outcome:
+    start, t = np.array([0.3, 0.9]), np.linspace(0, 2, 81)
+    r, goal = printed_interpolation(t / 2)["quintic"][:, None], np.array([-0.5, 1.4])
+    rate = ((30 * (t / 2) ** 2 - 60 * (t / 2) ** 3 + 30 * (t / 2) ** 4) / 2)[:, None]
+    still, moving = (
+        point_to_point(start, goal, "quintic", duration=2.0),
+        follow_target(start, swaying, meet=2.0, duration=3.0),
+    )
+    D = swaying(0.0) - start
+    late = np.linspace(2, 3, 21)
+    strong = load("ur5").bound()
+    limits = np.array([float(joint.limits.torque) for joint in strong.joints if joint.limits])
+    angles: Any = np.random.default_rng(83).uniform(-np.pi, np.pi, (4000, 6))
+    inertias = np.diagonal(np.asarray(kane.mass_matrix(strong, angles)), axis1=-2, axis2=-1)
+    k_a, bound = acceleration_constants(compiled(strong)), limits / inertias.max(axis=0)
+    checks = (
+        below("(8.1): q = q_i + r D", distance(still(t), start + r * (goal - start)), 1e-14),
+        below("(8.2): its velocity", distance(still(t, 1), rate * (goal - start)), 1e-13),
+        below("(8.3): q = q_f(t) - (1 - r) D", distance(moving(t), swaying(t) - (1 - r) * D), 1e-14),
+        below("its velocity", distance(moving(t, 1), swaying(t, 1) + rate * D), 1e-13),
+        below("then along with the target", distance(moving(late), swaying(late)), 1e-14),
+        Check(
+            "k_a = largest torque / largest M_jj, at 4000 random configurations by Kane",
+            bool((k_a <= bound * (1 + 1e-9)).all() and (k_a > 0.9 * bound).all()),
+            f"{(k_a / bound).min():.3f} to {(k_a / bound).max():.3f} of them",
+        ),
+    )
+    says = "A motion to a fixed goal and one to a moving target are compared with the formulas; k_a is that of the UR5."
+    return Outcome(
+        says, checks, chosen="Start, goal, target, quintic interpolation in 2 s, and the UR5 of the catalog."
+    )
 
 
 @chapter.item("fig. 8.3", "Cubic polynomial, (8.5)-(8.9)", vouches=(point_to_point,))
@@ -263,11 +310,11 @@ def figure_8_5() -> Outcome:
 def figure_8_6() -> Outcome:
     limits = {"v_max": 1.0, "a_max": 4.0}
     both = {
-        name: point_to_point([0.0], [1.0], key, **limits)
+        name: point_to_point([0.4], [1.4], key, **limits)
         for name, key in (("bang-bang", "bang_bang"), ("trapezoid", "trapezoid"))
     }
     times = {name: motion.duration for name, motion in both.items()}
-    short = [point_to_point([0.0], [0.9 * 1 / 4], key, **limits) for key in ("bang_bang", "trapezoid")]
+    short = [point_to_point([0.4], [0.4 + 0.9 * 1 / 4], key, **limits) for key in ("bang_bang", "trapezoid")]
     peaks = [float(motion.peak(2)[0]) for motion in both.values()]
     checks = (
         Check(
@@ -275,6 +322,7 @@ def figure_8_6() -> Outcome:
             times["trapezoid"] < times["bang-bang"],
             f"{times['trapezoid']:.4g} s, bang-bang {times['bang-bang']:.4g} s",
         ),
+        below("the trapezoid's positions, (8.19)", ramped_errors("trapezoid")["positions"], 1e-9),
         below("the trapezoid uses the full acceleration", abs(peaks[1] - 4.0), 1e-12),
         Check("bang-bang does not reach it", peaks[0] < 4.0, f"{peaks[0]:.3g} of 4 rad/s²"),
         below("for |D| < k_v^2/k_a the durations are equal", abs(short[0].duration - short[1].duration), 1e-12),
@@ -337,7 +385,7 @@ def figure_8_8() -> Outcome:
     alone = [
         point_to_point([0.0], [x], "trapezoid", v_max=v, a_max=a).duration for x, v, a in zip(q1, k_v, k_a, strict=True)
     ]
-    wanted = ("largest velocities", "largest accelerations", "homothetic velocities")
+    wanted = ("positions", "largest velocities", "largest accelerations", "homothetic velocities")
     checks = (
         *(below(f"{name}, {RNG_MOVES} random motions of three joints", errors[name], 1e-8) for name in wanted),
         Check(

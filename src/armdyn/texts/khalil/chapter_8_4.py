@@ -53,7 +53,7 @@ def euler_slip() -> Check:
     )
 
 
-@chapter.item("sec. 8.4", "Motion in the task space, (8.48)-(8.57)", vouches=(euler_zxz,))
+@chapter.item("sec. 8.4", "Motion in the task space, (8.48)-(8.57)", vouches=(euler_zxz, line))
 def task_space() -> Outcome:
     Ri, Rf, pi, pf = by_euler(*FROM), by_euler(*TO), np.array([0.3, -0.2, 0.5]), np.array([0.8, 0.4, 0.1])
     u, alpha = printed_axis_angle(Ri, Rf)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from armdyn.control import PID, ComputedTorque, Desired, PDGravity, ResolvedAcceleration, TaskPID
 from armdyn.control.base import Law
 from armdyn.control.extremes import largest_gravity_slope, largest_inertias
+from armdyn.control.gains import analyse_gains
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled_dynamics
 from armdyn.formats import load
@@ -25,7 +27,7 @@ from armdyn.simulation.simulator import simulate
 from armdyn.simulation.studies import scaled_masses
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance
 from armdyn.texts.khalil.chapter_7_3 import state
-from armdyn.texts.other_model import OtherModel
+from armdyn.texts.other_model import OtherModel, computed_torque_by_hand
 from armdyn.trajectory.cartesian import TaskTrajectory, line
 from armdyn.trajectory.follow import follow
 from armdyn.trajectory.joint import point_to_point
@@ -116,7 +118,16 @@ def motorised() -> Robot:
     return replace(robot, tree=tree, expressions=None, parameters={})
 
 
-@chapter.item("(9.1)-(9.4)", "Equations of motion and of the actuators", vouches=(coupling.torques_from_inputs,))
+@chapter.item(
+    "(9.1)-(9.4)",
+    "Equations of motion and of the actuators",
+    vouches=(
+        coupling.torques_from_inputs,
+        coupling.control_inputs,
+        coupling.currents,
+        coupling.torques_from_currents,
+    ),
+)
 def equations_of_motion() -> Outcome:
     dyn, (q, qd, qdd) = arm(), state(6, 21)
     tau = lagrange.inverse_dynamics(dyn.robot, q, qd, qdd)
@@ -135,6 +146,17 @@ def equations_of_motion() -> Outcome:
             distance(coupling.torques_from_inputs(robot, u), N * 1.5 * K_T * u),
             1e-12,
         ),
+        below(
+            "(9.4): amplifier inputs from the torques",
+            distance(coupling.control_inputs(robot, u), u / (N * 1.5 * K_T)),
+            1e-12,
+        ),
+        below("(9.4): currents from the torques", distance(coupling.currents(robot, u), u / (N * K_T)), 1e-12),
+        below(
+            "(9.4): torques from the currents",
+            distance(coupling.torques_from_currents(robot, u), N * K_T * u),
+            1e-12,
+        ),
     )
     return Outcome("The equations on which the control schemes rest are checked on the RX-90.", checks, chosen=CHOSEN)
 
@@ -149,7 +171,28 @@ def pole_error(law: PID, a: Array) -> float:
     return float(np.abs(printed / wanted - 1).max())
 
 
-@chapter.item("fig. 9.1", "PID control in the joint space, (9.5)-(9.10)", vouches=(PID,))
+def integral_in_its_band(law: PID) -> tuple[Array, Array]:
+    """What the integrals of the joints grow by, for errors below, in and above a band; and by the notes on (9.10)."""
+    banded = replace(law, integrate_above=0.02, integrate_below=0.3)
+    e = np.array([0.01, -0.01, 0.1, -0.2, 0.5, -0.4])
+    still = np.zeros(6)
+    return banded.change(0.0, still, still, Desired(e, still, still), still), np.where(
+        (abs(e) > 0.02) & (abs(e) < 0.3), e, 0
+    )
+
+
+def pid_by_hand(law: PID) -> float:
+    """Difference of the torques from (9.5) at a random state, relative."""
+    (q, qd, integral), desired = state(6, 91), Desired(*state(6, 92))
+    printed = law.kp * (desired.q - q) + law.kd * (desired.qd - qd) + law.ki * integral
+    return distance(law(0.0, q, qd, desired, integral), printed)
+
+
+@chapter.item(
+    "fig. 9.1",
+    "PID control in the joint space, (9.5)-(9.10)",
+    vouches=(PID, PID.change, PID.designed, largest_inertias, analyse_gains),
+)
 def figure_9_1() -> Outcome:
     dyn = arm()
     law = PID.designed(dyn, W)
@@ -162,7 +205,20 @@ def figure_9_1() -> Outcome:
     blind = float(motion(law, Positions(move(1.0)), 1.0, level).largest_error().max())
     sagging, held = (motion(replace(law, ki=ki), GOAL, 1.5, q0=GOAL).error[-1] for ki in (0.0, law.ki))
     expected = known().gravity(GOAL) / law.kp
+    grown, wanted = integral_in_its_band(law)
+    grid = np.random.default_rng(96).uniform(-np.pi, np.pi, (4000, 6))
+    found = np.diagonal(known().mass_matrix(grid), axis1=-2, axis2=-1).max(axis=0)
+    loops = analyse_gains(law, dyn=dyn).loops
+    poles = np.array([np.sort_complex(np.asarray(loop.poles)) for loop in loops])
     checks = (
+        below("(9.5) at a random state", pid_by_hand(law), 1e-14),
+        below("integral frozen outside of its band, notes on (9.10)", distance(grown, wanted), 0.0),
+        Check(
+            "(9.6): the largest inertias, at 4000 random configurations by Kane",
+            bool((found <= a * (1 + 1e-9)).all() and (found > 0.9 * a).all()),
+            f"{(found / a).min():.3f} to {(found / a).max():.3f} of them",
+        ),
+        below("(9.9): analysed poles against -w, three times", float(np.abs(poles / -W - 1).max()), 1e-3),
         below("(9.10): characteristic equation against a (s + w)^3", pole_error(law, a), 1e-12),
         Check("faster motion, larger error", fast > 4 * slow, f"{fast:.2g} rad in 1 s, {slow:.2g} rad in 4 s"),
         Check("K_d qd_d reduces the tracking error", fast < blind / 2, f"{fast:.2g} rad, without it {blind:.2g} rad"),
@@ -182,7 +238,30 @@ def figure_9_1() -> Outcome:
     return Outcome(says, checks, chosen=CHOSEN, figures=(figure,))
 
 
-@chapter.item("sec. 9.3.2", "Stability of PD control with gravity compensation, (9.11)-(9.16)", vouches=(PDGravity,))
+def pd_by_hand(model: Any, kp: Array, kd: Array) -> float:
+    """Largest difference of PDGravity, in all forms, from (9.12) with gravity by another model, relative."""
+    (q, qd, _), desired, worst = state(6, 93), Desired(*state(6, 94)), 0.0
+    for at, moving in product(("actual", "desired"), (False, True)):
+        law = PDGravity(model, kp, kd, at=cast(Any, at), follow=moving)
+        printed = (
+            kp * (desired.q - q) - kd * (qd - moving * desired.qd) + known().gravity(q if at == "actual" else desired.q)
+        )
+        worst = max(worst, distance(law(0.0, q, qd, desired), printed))
+    return worst
+
+
+def steepest_gravity(rows: Array, step: float = 1e-5) -> float:
+    """Largest 2-norm of dQ/dq at given configurations, by differences of Kane's gravity torques."""
+    units = step * np.eye(6)
+    moved = [known().gravity(rows + unit) - known().gravity(rows - unit) for unit in units]
+    return float(np.linalg.norm(np.stack(moved, axis=-1) / (2 * step), 2, axis=(-2, -1)).max())
+
+
+@chapter.item(
+    "sec. 9.3.2",
+    "Stability of PD control with gravity compensation, (9.11)-(9.16)",
+    vouches=(PDGravity, largest_gravity_slope),
+)
 def lyapunov() -> Outcome:
     dyn = compiled_dynamics(load("rx90"))
     kp, kd = np.array([900.0, 900, 500, 60, 40, 20]), np.array([90.0, 90, 50, 8, 6, 3])
@@ -195,7 +274,14 @@ def lyapunov() -> Outcome:
     least = largest_gravity_slope(dyn)
     stiff = np.maximum(kp, 1.2 * least)
     stiffer = motion(PDGravity(other, stiff, kd, at="desired"), GOAL, 6.0, dyn, q0=START, dt=2e-3)
+    steepest = steepest_gravity(np.random.default_rng(95).uniform(-np.pi, np.pi, (4000, 6)))
     checks = (
+        below("(9.12) at a random state, also with Q(q_d) and with the velocity error", pd_by_hand(dyn, kp, kd), 1e-12),
+        Check(
+            "the largest gradient of gravity, at 4000 random configurations by Kane",
+            0.9 * least < steepest <= least * (1 + 1e-6),
+            f"{steepest / least:.4f} of it",
+        ),
         Check("V never rises", bool((np.diff(V) <= 1e-9 * V[0]).all()), f"from {V[0]:.3g} J to {V[-1]:.2g} J"),
         below(
             "(9.16): V lost against the integral of qd^T K_d qd, relative",
@@ -241,7 +327,21 @@ def planar_line(duration: float) -> tuple[TaskTrajectory, Array]:
     return line(tip, tip + np.array([0.5, 0.4, 0.0]), "quintic", duration=duration), start
 
 
-@chapter.item("fig. 9.2", "PID control in the task space, (9.17)-(9.21)", vouches=(TaskPID,))
+def task_pid_by_hand() -> float:
+    """Largest difference of TaskPID from (9.17) of the planar arm, with and without gravity, relative."""
+    q, qd, integral = state(2, 97)
+    x, v, _ = tip_by_hand(q, qd, qd)
+    J = np.stack([tip_by_hand(q, unit, unit)[1] for unit in np.eye(2)], axis=-1)
+    goal, aside = np.eye(4), np.array([0.3, -0.2])
+    goal[:2, 3] = x + aside
+    desired = Desired(goal, np.array([0.5, -0.4, 0, 0, 0, 0]), np.zeros(6))
+    force = 30.0 * aside + 4.0 * (desired.qd[:2] - v) + 7.0 * integral
+    weight = OtherModel(load("planar2r")).gravity(q)
+    found = [TaskPID(planar(), 30.0, 4.0, 7.0, "x y", g, 0.6)(0.0, q, qd, desired, integral) for g in (False, True)]
+    return max(distance(tau, J.T @ force - 0.6 * qd + g * weight) for g, tau in enumerate(found))
+
+
+@chapter.item("fig. 9.2", "PID control in the task space, (9.17)-(9.21)", vouches=(TaskPID, follow))
 def figure_9_2() -> Outcome:
     dyn = planar()
     task, start = planar_line(2.0)
@@ -253,6 +353,7 @@ def figure_9_2() -> Outcome:
     wanted = task.pose(t)[:, :2, 3], task.velocity(t)[:, :2], task.acceleration(t)[:, :2]
     off = [distance(ours, text) for ours, text in zip(tip, wanted, strict=True)]
     checks = (
+        below("(9.17) at a random state, also with gravity and damping", task_pid_by_hand(), 1e-12),
         below("(9.17): final error of the tip, m", float(np.abs(run.error[-1]).max()), 1e-3),
         Check(
             "error during the motion", 1e-4 < float(np.abs(run.error).max()) < 0.1, f"{np.abs(run.error).max():.2g} m"
@@ -299,6 +400,7 @@ def figure_9_3() -> Outcome:
     left = desired.qdd - acceleration + 2 * W * (desired.qd - qd) + W**2 * (desired.q - q)
     pid = float(motion(PID.designed(dyn, W), move(1.0), 1.0).largest_error().max())
     checks = (
+        computed_torque_by_hand(dyn, known()),
         below("(9.25), (9.26): the error is (1 + w t) e^(-w t) e(0), rad", float(np.abs(first - exact).max()), 1e-6),
         below("decoupled: errors of the joints that start on the reference, rad", float(np.abs(alone).max()), 1e-8),
         below("(9.28) at a random state", distance(left, printed_disturbance(model, q, qd, acceleration)), 1e-9),
@@ -327,6 +429,7 @@ def figure_9_4() -> Outcome:
     exact = critically_damped(run.t, GOAL - START, W / 2)
     over = np.max(-run.error * np.sign(GOAL - START), axis=0)
     checks = (
+        computed_torque_by_hand(arm(), known()),
         below("(9.30): each joint responds as a linear filter, rad", float(np.abs(run.error - exact).max()), 1e-6),
         below("no overshoot, rad", float(over.max()), 1e-6),
     )
@@ -338,7 +441,7 @@ def figure_9_4() -> Outcome:
     return Outcome("The arm moves to a fixed goal.", checks, chosen=CHOSEN, figures=(figure,))
 
 
-@chapter.item("sec. 9.4.2.4", "Predictive control, (9.31)")
+@chapter.item("sec. 9.4.2.4", "Predictive control, (9.31)", vouches=(ComputedTorque,))
 def predictive() -> Outcome:
     laws = [ComputedTorque.designed(known(), W, predictive=p) for p in (False, True)]
     runs = {name: motion(law, move(1.0), 1.0) for name, law in zip(("(9.22)", "(9.31)"), laws, strict=True)}
@@ -350,6 +453,7 @@ def predictive() -> Outcome:
         float(np.abs(law(0.0, q + noise[0], qd + noise[1], still) - law(0.0, q, qd, still)).max()) for law in bare
     ]
     checks = (
+        computed_torque_by_hand(arm(), known()),
         below(
             "equal torques on the reference",
             distance(runs["(9.31)"].tau, runs["(9.22)"].tau),
@@ -364,7 +468,7 @@ def predictive() -> Outcome:
     return Outcome("Both laws track the same motion; then noise is added to the measured state.", checks, chosen=CHOSEN)
 
 
-@chapter.item("sec. 9.4.2.5", "The control laws by one inverse dynamics")
+@chapter.item("sec. 9.4.2.5", "The control laws by one inverse dynamics", vouches=(ComputedTorque,))
 def practical_computation() -> Outcome:
     worst = 0.0
     for scheme in ("tracking", "position"):
@@ -375,7 +479,10 @@ def practical_computation() -> Outcome:
             one = ComputedTorque.designed(arm(), W, through="newton_euler", **options)(0.0, q, qd, desired)
             two = ComputedTorque.designed(known(), W, through="matrices", **options)(0.0, q, qd, desired)
             worst = max(worst, distance(one, two))
-    checks = (below("(9.22) and (9.31), both schemes, against A w + H", worst, 1e-12),)
+    checks = (
+        below("(9.22) and (9.31), both schemes, against A w + H", worst, 1e-12),
+        computed_torque_by_hand(arm(), known()),
+    )
     says = "Newton-Euler with w as the acceleration is compared with A and H by Kane's equations."
     return Outcome(says, checks, chosen=CHOSEN)
 

@@ -11,12 +11,14 @@ from armdyn.texts.khalil import (
     chapter_8,
     chapter_8_4,
     chapter_9,
+    complexity,
     rx90,
 )
 
 chapter = joined(
     chapter_7_3.chapter,
     chapter_7_4.chapter,
+    complexity.chapter,
     chapter_7_5.chapter,
     chapter_7_6.chapter,
     chapter_8.chapter,

@@ -138,7 +138,11 @@ def acceleration_of_the_base() -> Check:
     )
 
 
-@chapter.item("table 1", "Recursive Newton-Euler equations, base axes", vouches=(newton_euler_base.inverse_dynamics,))
+@chapter.item(
+    "table 1",
+    "Recursive Newton-Euler equations, base axes",
+    vouches=(newton_euler_base.inverse_dynamics, newton_euler_base.joint_torques),
+)
 def table_1() -> Outcome:
     robot, q, qd, qdd = sample()
     ours = newton_euler_base.inverse_dynamics(robot, q, qd, qdd)
@@ -210,7 +214,8 @@ def generalized_dalembert() -> Outcome:
         "The sums are written out from the text for a random arm of six revolute joints, and compared part by part "
         "with the library's d'Alembert module, their sum with Newton-Euler.",
         checks=tuple(below(what, distance(*pair), 1e-12) for what, pair in ours.items()),
-        chosen="(4.3) is damaged and (4.4) is missing; both are restored (Milicevic-5, Milicevic-6).",
+        restored="(4.3) is damaged and (4.4) is missing: the formulas were chosen (Milicevic-5, Milicevic-6), with the "
+        "legible sums of (4.3) row by row, so that (4.1) gives the torques of Newton and Euler.",
     )
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from armdyn.algebra import Vec3, ops
+from armdyn.algebra import ops
 from armdyn.formats import load
 from armdyn.graph import identical, symbol, symbols, text
-from armdyn.mechanics import kinematics, lagrange, newton_euler
+from armdyn.mechanics import kinematics, lagrange, newton_euler, rotors
 from armdyn.robot import Robot
-from armdyn.robot.links import WORLD
+from armdyn.robot.parts import Joint
 from armdyn.robot.random import random_robot
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance, identity
 from armdyn.texts.siciliano.lagrange_arms import BY, FOUR
@@ -82,11 +81,6 @@ def example_7_1() -> Outcome:
 # (7.13) to (7.39), any arm ------------------------------------------------------------------------------------------
 
 
-def columns(vectors: Sequence[Vec3]) -> Any:
-    """Vectors as the columns of a matrix, (3, n)."""
-    return np.array([v.array() for v in vectors], dtype=float).T
-
-
 def by_jacobians(robot: Robot, at: Any) -> tuple[Any, Any]:
     """B by (7.32) and g by (7.39): links and rotors by the Jacobians (7.16)-(7.19) and (7.25)-(7.29).
 
@@ -94,28 +88,23 @@ def by_jacobians(robot: Robot, at: Any) -> tuple[Any, Any]:
     """
     links, poses = robot.without("rotors").links, kinematics.link_poses(robot, at)
     B, g, g0 = np.zeros((robot.n, robot.n)), np.zeros(robot.n), np.array(robot.gravity.array(), dtype=float)
-    for link, T in zip(links, poses, strict=True):
+
+    def added(J: Any, mass: float, tensor: Any) -> None:
+        nonlocal B, g
+        B = B + mass * J[:3].T @ J[:3] + J[3:].T @ tensor @ J[3:]
+        g = g - mass * g0 @ J[:3]
+
+    for joint, link, T in zip(robot.joints, links, poses, strict=True):
         body = link.inertia.about_com()
-        linear, angular = map(columns, kinematics.point_jacobian(robot, poses, link.index, T.R @ body.com + T.p))
         turned = np.array((T.R @ body.tensor @ T.R.T).array(), dtype=float)
-        B += float(body.mass) * linear.T @ linear + angular.T @ turned @ angular
-        g -= float(body.mass) * g0 @ linear
-    for i, joint in enumerate(robot.joints):
+        added(kinematics.body_jacobian(robot, at, joint.body.name), float(body.mass), turned)
         rotor = joint.rotor
         assert rotor is not None
-        frame = robot.frame(joint.parent)
-        T = kinematics.frame_pose(poses, frame)
-        linear, angular = np.zeros((3, robot.n)), np.zeros((3, robot.n))
-        if frame.link != WORLD:
-            linear, angular = map(
-                columns, kinematics.point_jacobian(robot, poses, frame.link, T.R @ rotor.position + T.p)
-            )
-        axis = np.array((T.R @ rotor.axis).array(), dtype=float)
-        angular[:, i] += float(rotor.ratio) * axis  # (7.28), (7.29)
+        R = kinematics.frame_pose(poses, robot.frame(joint.parent)).R
+        axis = np.array((R @ rotor.axis).array(), dtype=float)
         along = np.outer(axis, axis)
         tensor = float(rotor.transverse) * (np.eye(3) - along) + float(rotor.inertia) * along
-        B += float(rotor.mass) * linear.T @ linear + angular.T @ tensor @ angular
-        g -= float(rotor.mass) * g0 @ linear
+        added(rotors.rotor_jacobian(robot, at, joint.name), float(rotor.mass), tensor)
     return B, g
 
 
@@ -132,21 +121,43 @@ def arms_with_rotors() -> list[Robot]:
     return found
 
 
+def spinning(robot: Robot, at: Any, rate: Any, joint: Joint) -> float:
+    """What the spin of a rotor adds to its kinetic energy at rest against its carrier. (7.23) with (7.27)-(7.29)"""
+    rotor = joint.rotor
+    assert rotor is not None
+    R = kinematics.frame_pose(kinematics.link_poses(robot, at), robot.frame(joint.parent)).R
+    axis = np.array((R @ rotor.axis).array(), dtype=float)
+    along = axis @ (rotors.rotor_jacobian(robot, at, joint.name)[3:] @ rate)  # w_m along the axis
+    carried = along - float(rotor.ratio) * rate[robot.joints.index(joint)]
+    return float(rotor.inertia) * (along**2 - carried**2) / 2
+
+
 @chapter.item(
     "(7.13)-(7.39)",
     "Inertia matrix and gravity of any arm with rotors",
-    vouches=(lagrange.mass_matrix, kinematics.point_jacobian),
+    vouches=(
+        lagrange.mass_matrix,
+        kinematics.point_jacobian,
+        kinematics.body_jacobian,
+        rotors.rotor_jacobian,
+        rotors.rotor_energy,
+        rotors.rotor_mass_matrix,
+    ),
 )
 def any_arm() -> Outcome:
     errors = []
     for robot in arms_with_rotors():
         at: Any = np.random.default_rng(7).uniform(-2, 2, robot.n)
         (B, g), near = by_jacobians(robot, at), lagrange.mass_matrix(robot, at)
-        errors.append((distance(near, B), distance(newton_euler.gravity(robot, at), g)))
+        rate: Any = np.random.default_rng(8).uniform(-2, 2, robot.n)
+        spun = [spinning(robot, at, rate, joint) for joint in robot.joints]
+        energy = abs(rotors.rotor_energy(robot, at, rate) - sum(spun)) / sum(map(abs, spun))
+        errors.append((distance(near, B), distance(newton_euler.gravity(robot, at), g), energy))
     worst = np.max(errors, axis=0)
     checks = (
         below("B by (7.32) against the kinetic energy differentiated twice, random arms", float(worst[0]), 1e-12),
         below("g by (7.39) against Newton-Euler", float(worst[1]), 1e-12),
+        below("(7.23): the energy of the rotors' spin, relative", float(worst[2]), 1e-12),
     )
     says = "The sums over links and motors are formed with their Jacobians, for arms of revolute and prismatic joints."
     return Outcome(says, checks, chosen="Random arms.")

@@ -23,7 +23,16 @@ from armdyn.mechanics import (
     rotors,
 )
 from armdyn.mechanics.matrices import product, times
-from armdyn.parameters import parameter_names, regressor, standard_parameters
+from armdyn.parameters import (
+    energy_regressor,
+    link_end_names,
+    link_end_regressor,
+    momentum_regressor,
+    parameter_names,
+    regressor,
+    standard_parameters,
+)
+from armdyn.robot import Robot
 from armdyn.robot.parts import Friction
 from armdyn.robot.random import random_robot
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance, identity, matches
@@ -146,22 +155,11 @@ def planar_regressor() -> list[list[Any]]:
 
 
 def our_regressor() -> list[list[Any]]:
-    """Our columns, transformed to the parameters of (7.83).
-
-    The text has (m, m l_C, I) in the frame at the link's end. Shifted by a to the joint: M = m, MX = m l_C + a m,
-    ZZ = I + 2 a m l_C + a^2 m; columns follow by the chain rule. Its rotor columns belong to I_m, ours to k_r^2 I_m.
-    """
-    include = ("inertial", "rotor")
-    Y, names = regressor(PLANAR, q, qd, qdd, include), list(parameter_names(PLANAR, include))
-    at = {name: [row[names.index(name)] for row in Y] for name in names}
-    found: list[list[Any]] = []
-    for i, a, kr in (("1", p.a1, p.kr1), ("2", p.a2, p.kr2)):
-        M, MX, ZZ, Ia = (at[f"{name}{i}"] for name in ("M", "MX", "ZZ", "Ia"))
-        found.append([m + a * mx + a * a * zz for m, mx, zz in zip(M, MX, ZZ, strict=True)])
-        found.append([mx + 2 * a * zz for mx, zz in zip(MX, ZZ, strict=True)])
-        found.append(ZZ)
-        found.append([kr * kr * y for y in Ia])
-    return found
+    """The columns of `link_end_regressor` for the eight parameters of (7.83)."""
+    names, Y = link_end_names(PLANAR), link_end_regressor(PLANAR, q, qd, qdd)
+    wanted = [f"{kind}{i}" for i in (1, 2) for kind in ("M", "MX", "ZZ", "Im")]
+    places = [names.index(name if name.startswith("Im") else f"{name}_end") for name in wanted]
+    return [[row[place] for row in Y] for place in places]
 
 
 # (7.44) to (7.51) ---------------------------------------------------------------------------------------------------
@@ -231,11 +229,18 @@ def skew_symmetry() -> Outcome:
 @chapter.item(
     "(7.52)-(7.81)",
     "Linearity in the dynamic parameters",
-    vouches=(regressor, standard_parameters, lagrange.inverse_dynamics),
+    vouches=(
+        regressor,
+        standard_parameters,
+        energy_regressor,
+        momentum_regressor,
+        lagrange.inverse_dynamics,
+        lagrange.momenta,
+    ),
 )
 def linearity() -> Outcome:
     include = ("inertial", "rotor", "friction")
-    errors, lower, counts = [], [], set()
+    errors, lower, counts, stored = [], [], set(), []
     for seed in (14, 15):
         robot = random_robot(seed, 5, rotors=True)
         tree = tuple(replace(j, friction=Friction(0.6, 0.9)) if j.kind != "fixed" else j for j in robot.tree)
@@ -244,11 +249,20 @@ def linearity() -> Outcome:
         Y: Any = np.asarray(regressor(robot, at, rate, accel, include))
         counts.add(Y.shape[1])
         pi = standard_parameters(robot, include).array()
+        energies = [float(f) for f in (lagrange.kinetic_energy(robot, at, rate), lagrange.potential_energy(robot, at))]
+        momenta = np.asarray(
+            lagrange.momenta(lambda x, v, robot=robot: lagrange.kinetic_energy.formula(robot, x, v), at, rate)
+        )
+        every: Any = standard_parameters(robot).array()
+        stored.append(distance(np.asarray(energy_regressor(robot, at, rate)) @ every, energies))
+        stored.append(distance(np.asarray(momentum_regressor(robot, at, rate)) @ every, momenta))
+        stored.append(distance(momenta, np.asarray(lagrange.mass_matrix(robot, at)) @ rate))
         errors.append(distance(Y @ pi, lagrange.inverse_dynamics(robot, at, rate, accel)))
         owner = [int(re.sub(r"\D", "", name)) - 1 for name in parameter_names(robot, include)]
         lower.append(max(abs(float(Y[i, k])) for i in range(5) for k, j in enumerate(owner) if j < i))
     checks = (
         below("(7.81): Y pi against Lagrange, random arms with friction", max(errors), 1e-11),
+        below("(7.76): energies linear in pi, against Lagrange's; and the momenta B qd", max(stored), 1e-11),
         below("(7.80): blocks below the diagonal", max(lower), 0.0),
         matches("parameters, 13 per joint", counts, {13 * 5}),
     )
@@ -268,11 +282,45 @@ def cartesian_model() -> tuple[list[list[Any]], list[Any], list[Any]]:
     return B, [carried * p.g, 0], [B[0][0] * w1 + carried * p.g, B[1][1] * w2]
 
 
+def printed_cartesian_jacobians() -> dict[str, list[list[Any]]]:
+    """J_P above J_O of the links' centres of mass and of the motors, 7.3.1; the links do not turn."""
+    up, along, still = [0, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0], [0] * 6
+    spin_1, spin_2 = [0, 0, 0, 0, 0, p.kr1], [0, 0, 0, p.kr2, 0, 0]
+    columns = {"l1": (up, still), "l2": (up, along), "m1": (spin_1, still), "m2": (up, spin_2)}
+    return {name: [list(row) for row in zip(*pair, strict=True)] for name, pair in columns.items()}
+
+
+def printed_planar_jacobians() -> dict[str, list[list[Any]]]:
+    """J_P above J_O of the links' centres of mass and of the motors, 7.3.2."""
+
+    def turning(x: Any, y: Any, rate: Any) -> list[Any]:
+        return [-y, x, 0, 0, 0, rate]
+
+    elbow, end = (p.a1 * c1, p.a1 * s1), (p.l2 * c12, p.l2 * s12)
+    both = tuple(a + b for a, b in zip(elbow, end, strict=True))
+    columns = {
+        "l1": (turning(p.l1 * c1, p.l1 * s1, 1), [0] * 6),
+        "l2": (turning(*both, 1), turning(*end, 1)),
+        "m1": ([0] * 5 + [p.kr1], [0] * 6),
+        "m2": (turning(*elbow, 1), [0] * 5 + [p.kr2]),
+    }
+    return {name: [list(row) for row in zip(*pair, strict=True)] for name, pair in columns.items()}
+
+
+def _jacobians(robot: Robot, printed: dict[str, list[list[Any]]]) -> list[Check]:
+    """Jacobians of the links' centres of mass and of the motors against the printed ones."""
+    found = {f"l{i}": kinematics.body_jacobian(robot, q, each.body.name) for i, each in enumerate(robot.joints, 1)}
+    found |= {f"m{i}": rotors.rotor_jacobian(robot, q, each.name) for i, each in enumerate(robot.joints, 1)}
+    return [identity(f"J_P and J_O of {name}", identical(found[name], J)) for name, J in printed.items()]
+
+
 @chapter.item(
     "sec. 7.3.1",
     "Two-link Cartesian arm",
     vouches=(
         kinematics.jacobian,
+        kinematics.body_jacobian,
+        rotors.rotor_jacobian,
         lagrange.mass_matrix,
         gim_christoffel.mass_matrix,
         lagrange.gravity,
@@ -287,6 +335,7 @@ def section_7_3_1() -> Outcome:
     checks = (
         identity("J_P of link 1", identical(J[0], [[0, 0], [0, 0], [1, 0]])),
         identity("J_P of link 2", identical(J[1], [[0, 1], [0, 0], [1, 0]])),
+        *_jacobians(CARTESIAN, printed_cartesian_jacobians()),
         identity(f"B {BY}", all(identical(m.mass_matrix(CARTESIAN, q), B) for m in FOUR)),
         identity("C qd = 0", all(identical(m.coriolis(CARTESIAN, q, qd), [0, 0]) for m in FOUR)),
         identity("g", all(identical(m.gravity(CARTESIAN, q), g) for m in FOUR)),
@@ -300,6 +349,9 @@ def section_7_3_1() -> Outcome:
     "Two-link planar arm, (7.82)-(7.84)",
     vouches=(
         kinematics.jacobian,
+        kinematics.body_jacobian,
+        rotors.rotor_jacobian,
+        rotors.augmented_links,
         lagrange.mass_matrix,
         gim_christoffel.christoffel_symbols,
         gim_christoffel.coriolis_matrix,
@@ -307,6 +359,7 @@ def section_7_3_1() -> Outcome:
         lagrange.inverse_dynamics,
         gim_christoffel.inverse_dynamics,
         regressor,
+        link_end_regressor,
     ),
 )
 def section_7_3_2() -> Outcome:
@@ -323,6 +376,7 @@ def section_7_3_2() -> Outcome:
     ]
     checks = (
         identity("J_P and J_O of link 2", identical(J, [*tip, [0, 0], [0, 0], [1, 1]])),
+        *_jacobians(PLANAR, printed_planar_jacobians()),
         identity(f"B {BY}", all(identical(m.mass_matrix(PLANAR, q), B) for m in FOUR)),
         identity("Christoffel symbols", identical(gim_christoffel.christoffel_symbols(PLANAR, q), printed_symbols())),
         identity("C by three formulations", all(identical(m.coriolis_matrix(PLANAR, q, qd), C) for m in THREE)),

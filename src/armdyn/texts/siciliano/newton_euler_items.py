@@ -13,7 +13,8 @@ from armdyn.control import Feedforward
 from armdyn.dynamics import compile as compiled
 from armdyn.formats import load
 from armdyn.graph import identical
-from armdyn.mechanics import forward, lagrange, newton_euler, rotors
+from armdyn.identification import Ordinary, Samples, identify, predicted_std
+from armdyn.mechanics import forward, kinematics, lagrange, newton_euler, rotors
 from armdyn.parameters import (
     base_parameters,
     link_end_names,
@@ -48,6 +49,7 @@ from armdyn.texts.siciliano.lagrange_arms import (
     w2,
 )
 from armdyn.texts.siciliano.two_link_torques import AT_JOINT, printed_terms
+from armdyn.trajectory.fourier import fourier
 from armdyn.trajectory.joint import point_to_point
 
 chapter = Chapter("siciliano")
@@ -55,10 +57,40 @@ chapter = Chapter("siciliano")
 # Sec. 7.4, identification -------------------------------------------------------------------------------------------
 
 
+def identified(robot: Robot, include: tuple[str, ...]) -> tuple[Check, ...]:
+    """`identify` by (7.86), from a log of the torques of (7.82), without errors and with some, and its error bars."""
+    t, noise = np.arange(600) / 100, 3.0
+    motion = fourier([0.2, -0.4], [[0.5, 0.4, 0.3], [0.6, -0.5, 0.2]], [[0.3, -0.2, 0.4], [-0.4, 0.3, 0.5]], period=6)
+    at: Any = [motion(t, order) for order in range(3)]
+    terms = printed_terms(*at)
+    exact = np.stack([sum(terms[key] for key in keys) for keys in AT_JOINT], axis=1)  # (7.82)
+    tau = exact + noise * np.random.default_rng(85).standard_normal(exact.shape)
+    clean, fit = (
+        identify(robot, Samples(t, *at, torques, np.ones_like(torques, bool)), include=include, free=Ordinary())
+        for torques in (exact, tau)
+    )
+    base, found = fit.base, fit.estimate
+    Y = base.regressor(*at).reshape(-1, base.count)
+    inverse = np.linalg.inv(Y.T @ Y)
+    pi = inverse @ Y.T @ tau.reshape(-1)  # (7.86)
+    left, unit = tau.reshape(-1) - Y @ pi, np.sqrt(np.diag(inverse))
+    sigma = np.sqrt(left @ left / (len(left) - base.count))
+    # Tolerance of the standard deviations: those of the residuals are themselves known to 3 % from 600 samples.
+    told, one = predicted_std(base, motion, noise).std, np.ones(base.count)
+    return (
+        below("`identify`: base parameters from (7.82)", distance(clean.estimate.values, base.values), 1e-8),
+        below("`identify` of a log with errors, against (7.86)", distance(found.values, pi), 1e-8),
+        below(
+            "its standard deviations, against the covariance of (7.86)", distance(found.std / (sigma * unit), one), 0.1
+        ),
+        below("standard deviations foreseen from the motion alone", distance(told / (noise * unit), one), 1e-9),
+    )
+
+
 @chapter.item(
     "sec. 7.4",
     "Identification by least squares, (7.85), (7.86)",
-    vouches=(regressor, link_end_regressor, link_end_parameters, base_parameters),
+    vouches=(regressor, link_end_regressor, link_end_parameters, base_parameters, identify, Ordinary, predicted_std),
 )
 def identification() -> Outcome:
     robot = load("planar2r")
@@ -88,6 +120,7 @@ def identification() -> Outcome:
             "(7.82) as the regressor in the frames of (7.83) times its parameters", distance(ends @ values, tau), 1e-12
         ),
         below("parameters found by (7.86) from 200 samples", distance(pi, base.values), 1e-9),
+        *identified(robot, include),
         equal("minimal number of parameters of (7.82), footnote 6", base.count, 5),
         matches("rank of Y: two more, for centres of mass off the links' axes", rank, base.count + 2),
         matches(
@@ -268,10 +301,47 @@ def computed_example() -> dict[str, Any]:
     }
 
 
-@chapter.item("sec. 7.5.3", "Newton-Euler steps of the planar arm", vouches=(newton_euler.inverse_dynamics,))
+def library_steps() -> dict[str, Any]:
+    """The same steps by the library's recursion, whose frames are at the joints and which has rotors apart.
+
+    The spin of rotor 2 is the motion of a motor: its moment on link 1 is added here, as (7.113) has it.
+    """
+    found = newton_euler.transmitted(
+        PLANAR,
+        q,
+        qd,
+        qdd,
+        newton_euler.tip_wrench(PLANAR, q, None),
+        newton_euler.Start(*[Vec3(0, 0, 0)] * 2, -PLANAR.gravity),
+    )
+    first, second = found.motion
+    body = PLANAR.links[1].inertia
+    on_joints, _ = rotors.spin_torques(PLANAR, q, kinematics.Motion(PLANAR, q, qd, qdd), qd, qdd)
+    spins = rotors.rotor_torques(PLANAR, q, qd, qdd)
+    return {
+        "angular velocities": [list(x.w) for x in found.motion],
+        "angular accelerations": [list(x.wd) for x in found.motion],
+        "acceleration of the origin of link 1": list(first.at(Vec3(p.a1, 0, 0))),
+        "acceleration of the origin of link 2": list(second.at(Vec3(p.a2, 0, 0))),
+        "acceleration of the centre of link 2": list(second.at(body.about_com().com)),
+        "f_2": list(found.f[1]),
+        "mu_2, third component": found.m[1].z,
+        "f_1": list(found.f[0]),
+        "mu_1, third component": found.m[0].z + on_joints[0],
+        "tau_2": found.torques[1] + spins[1],
+        "tau_1": found.torques[0] + spins[0],
+    }
+
+
+@chapter.item(
+    "sec. 7.5.3",
+    "Newton-Euler steps of the planar arm",
+    vouches=(newton_euler.inverse_dynamics, newton_euler.transmitted, rotors.rotor_torques, rotors.spin_torques),
+)
 def section_7_5_3() -> Outcome:
     printed, ours = printed_example(), computed_example()
     checks = [identity(name, identical(ours[name], printed[name])) for name in printed]
+    checks += [identity(f"{name}, by the library", identical(x, printed[name])) for name, x in library_steps().items()]
     model = planar_torques()
     checks.append(identity("tau agrees with (7.82)", identical([printed["tau_1"], printed["tau_2"]], model)))
     same = newton_euler.inverse_dynamics(PLANAR, q, qd, qdd)

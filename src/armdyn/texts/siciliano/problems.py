@@ -139,7 +139,11 @@ def problem_7_2() -> Outcome:
         matches("(7.48) holds for every w", bool(identical(form(u, N), ZERO)), False),
         identity("it holds with Christoffel symbols", identical(form(u, right), ZERO)),
     )
-    return Outcome("C is taken directly from the coefficients h_ijk of the planar arm.", checks)
+    return Outcome(
+        "C is taken directly from the coefficients h_ijk of the planar arm.",
+        checks,
+        unprinted="The text states the properties, and prints neither coefficients nor C.",
+    )
 
 
 # 7.3, SCARA ---------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def problem_7_9() -> Outcome:
     )
 
 
-@chapter.item("problem 7.10", "General solution of (7.140)", vouches=(operational_space,))
+@chapter.item("problem 7.10", "General solution of (7.140)")
 def problem_7_10() -> Outcome:
     dyn = compiled(load("planar3r"))
     at, torque, other = np.random.default_rng(10).uniform(-1, 1, (3, 3)) + np.array([[0.8], [0], [0]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from armdyn.algebra import derivative, gradient
 from armdyn.analysis import acceleration_ellipsoid, operational_space
+from armdyn.control import Desired, OperationalSpace
 from armdyn.dynamics import Dynamics
 from armdyn.dynamics import compile as compiled
 from armdyn.equations import derive
@@ -19,6 +21,7 @@ from armdyn.report.figures.charts import Axes, Line, chart
 from armdyn.report.figures.ellipsoid_figures import gravity_figure
 from armdyn.report.figures.style import as_svg
 from armdyn.robot import Robot
+from armdyn.robot.parts import Friction
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance, floats
 from armdyn.texts.siciliano.example_7_2 import equal_durations, posture
 from armdyn.texts.siciliano.two_link_torques import AT_JOINT, printed_terms
@@ -123,7 +126,30 @@ def by_euler_angles(dyn: Dynamics, q: Array, qd: Array, qdd: Array, step: float 
     return floats(np.array([-1, 16, -30, 16, -1]) @ np.hstack([T[:, :3, 3], angles])) / (12 * step**2)
 
 
-@chapter.item("sec. 7.8", "Operational space, (7.127)-(7.141)", vouches=(operational_space,))
+def _law_by_hand() -> float:
+    """Difference of the control law from (7.133), with the null space of (7.138), (7.141), for a redundant arm."""
+    robot = load("planar3r")
+    q, qd, rest, aside = random_state(3, 81)
+    J, drift = by_poses(robot, q, qd, np.zeros(3))
+    M = lagrange.mass_matrix(robot, q)
+    mobility = J @ np.linalg.solve(M, J.T)
+    Jbar = np.linalg.solve(M, J.T) @ np.linalg.inv(mobility)  # (7.138)
+    goal = np.array(kinematics.pose(robot, q), dtype=float)
+    goal[:2, 3] += aside[:2]
+    desired = Desired(goal, np.array([0.3, -0.2, 0, 0, 0, 0.0]), np.array([1.1, 0.4, 0, 0, 0, 0.0]))
+    w = desired.qdd[:2] + 4.0 * (desired.qd[:2] - J @ qd) + 30.0 * aside[:2]
+    wish = 2.0 * (rest - q) - 0.5 * qd
+    qdd = Jbar @ (w - drift) + wish - Jbar @ (J @ wish)
+    printed = lagrange.inverse_dynamics(robot, q, qd, qdd)
+    law = OperationalSpace(compiled(robot), 30.0, 4.0, rows="x y", posture=rest, posture_kp=2.0, posture_kd=0.5)
+    return distance(law(0.0, q, qd, desired), printed)
+
+
+@chapter.item(
+    "sec. 7.8",
+    "Operational space, (7.127)-(7.141)",
+    vouches=(operational_space, OperationalSpace, kinematics.jacobian_dot),
+)
 def operational() -> Outcome:
     robots = [load(name) for name in ("planar2r", "planar3r", "rx90")]
     plain, redundant, spatial = map(compiled, robots)
@@ -148,6 +174,12 @@ def operational() -> Outcome:
     euler = operational_space(spatial, a, ad, angles="zyz").acceleration(spatial.inverse_dynamics(a, ad, aa))
     checks = (
         below("(7.134)-(7.136), non-redundant arm", max(errors), 1e-10),
+        below(
+            "(7.128): Jdot qd, against the tip's acceleration by hand",
+            distance(np.asarray(kinematics.jacobian_dot(robots[0], q, qd))[:2] @ qd, xdd - J @ qdd),
+            1e-11,
+        ),
+        below("(7.133), (7.141) as a control law at a random state", _law_by_hand(), 1e-9),
         below("(7.133) with h_e: tau = J^T gamma", distance(J.T @ here.force(xdd, wrench), tau), 1e-10),
         below(
             "(7.133), redundant arm: gamma = Jbar^T tau, (7.139), (7.140)",
@@ -182,6 +214,19 @@ STRENGTH = 12.0
 SHOWN = {"stretched out": [0.5, 0.4, 0.3], "bent": [0.2, 1.1, 0.9], "folded": [0.6, 0.2, 2.0]}
 
 
+def _moving_ellipsoid() -> float:
+    """Difference of the exact ellipsoid of a moving arm from (7.143) with the velocities kept."""
+    robot = load("planar3r").bound()
+    tree = tuple(replace(joint, friction=Friction(2.0)) for joint in robot.tree)
+    robot = replace(robot, tree=tree, expressions=None, parameters={})
+    q, qd, _, _ = random_state(3, 82)
+    J, drift = by_poses(robot, q, qd, np.zeros(3))
+    M, rest = lagrange.mass_matrix(robot, q), lagrange.inverse_dynamics(robot, q, qd, np.zeros(3))
+    found = acceleration_ellipsoid(compiled(robot), q, qd, tau_max=STRENGTH)
+    still = acceleration_ellipsoid(compiled(robot), q, tau_max=STRENGTH)
+    return max(distance(found.centre, drift - J @ np.linalg.solve(M, rest)), distance(found.lengths, still.lengths))
+
+
 @chapter.item(
     "fig. 7.15", "Effect of gravity on the dynamic manipulability ellipsoid", vouches=(acceleration_ellipsoid,)
 )
@@ -208,6 +253,11 @@ def figure_7_15() -> Outcome:
     pair = [acceleration_ellipsoid(two, [0.4, 1.1], tau_max=1000.0, method=method) for method in ("exact", "text")]
     checks = (
         below("the centre is -J B^-1 g", distance(text.centre, -J @ np.linalg.solve(M, g)), 1e-11),
+        below(
+            "at velocity and with friction the centre is Jdot qd - J B^-1 (C qd + F qd + g), the axes are the same",
+            _moving_ellipsoid(),
+            1e-11,
+        ),
         below("gravity translates the ellipsoid: half axes without it", distance(free.lengths, text.lengths), 1e-11),
         below("surface of (7.148): |B J+ (x - centre)| = 1", float(np.abs(norms - 1).max()), 1e-11),
         below("accelerations due to torques in the ball lie in the exact set", float(levels.max()) - 1, 1e-9),

@@ -330,11 +330,13 @@ def centres_of_mass() -> Outcome:
         frame = arm().frame(link)
         com = arm().joints[i].body.inertia.about_com().com
         at = tuple((poses[frame.link] @ frame.pose).apply(com))
-        linear, _ = point_jacobian(arm(), poses, i, Vec3(*text.CENTRES[i]))
+        linear, angular = point_jacobian(arm(), poses, i, Vec3(*text.CENTRES[i]))
+        turned = product(transpose(text.ROTATIONS[i]), transpose([tuple(w) for w in angular]))
         checks += [
             identity(f"(60), r_C{i + 1}", identical(tuple(com), text.LOCAL_CENTRES[i])),
             identity(f"(61), p_C{i + 1}", identical(at, text.CENTRES[i])),
             identity(f"(62), J_T{i + 1}", identical(transpose([tuple(v) for v in linear]), text.TRANSLATIONAL[i])),
+            identity(f"(59), J_R{i + 1} of the same point", identical(turned, text.ROTATIONAL[i])),
             identity(
                 f"(62), derivative of (61), link {i + 1}",
                 identical(derivative(text.CENTRES[i], q), text.TRANSLATIONAL[i]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,7 @@ from armdyn.mechanics import kronecker
 from armdyn.mechanics.matrices import plus, times
 from armdyn.report.figures.charts import Axes, chart, series
 from armdyn.speed.engines.pinocchio import PinocchioEngine
-from armdyn.texts.item import Chapter, Claim, Outcome, below, distance, near
+from armdyn.texts.item import Chapter, Check, Claim, Outcome, aside, below, distance, near
 from armdyn.texts.other_model import OtherModel
 from armdyn.texts.truc import printed as text
 from armdyn.typing import Array
@@ -100,6 +101,16 @@ def deviations(plant: Plant) -> tuple[Array, Array]:
     return t, found.y[:3].T
 
 
+def _feedback() -> Check:
+    """What feedback adds to (72) at a random state, against its formula; the text has none."""
+    rng = np.random.default_rng(72)
+    q, qd, *reference = rng.uniform(-1, 1, (5, 3))
+    desired, (kp, kd) = Desired(*reference), rng.uniform(1, 9, (2, 3))
+    held, bare = (law(0.0, q, qd, desired) for law in (replace(feedforward(), kp=kp, kd=kd), feedforward()))
+    printed = kp * (desired.q - q) + kd * (desired.qd - qd)
+    return below("feedback, which the text leaves out, adds k_p e + k_d de/dt", distance(held - bare, printed), 1e-13)
+
+
 @chapter.item(
     "fig. 5",
     "Input torques of the feedforward controller",
@@ -116,7 +127,10 @@ def figure_5() -> Outcome:
     return Outcome(
         "The torques of (72) along (73) with the data of (71): the law Feedforward with M of (28), C of (52) and g of "
         "(45), and the printed entries (64)-(69).",
-        checks=(below("torques for 5 s against (64)-(69)", distance(tau, printed), 1e-12),),
+        checks=(
+            below("torques for 5 s against (64)-(69)", distance(tau, printed), 1e-12),
+            aside(_feedback()),
+        ),
         unprinted="The figure is a picture without numbers.",
         figures=((svg, "Input torques; compare fig. 5 of the text."),),
     )
@@ -151,6 +165,7 @@ def figure_6() -> Outcome:
         "deviation from the reference is integrated by a Runge-Kutta method of order 8. Nothing corrects the arm: only "
         "two equal models keep it on the reference, and errors grow.",
         checks=(
+            aside(_feedback()),
             *(
                 near(f"largest angle of {name}, rad", float(peak), expected, 1e-6)
                 for name, peak, expected in zip(JOINTS, peaks, (2.0, 1.5, 1.0), strict=True)
