@@ -32,8 +32,8 @@ def test_the_choice_is_the_lightest_that_fits_by_the_equations_in_the_text() -> 
             for gear in (each for each in gears if each.kind == "revolute"):
                 for r in gear.ratios:
                     J = motor.inertia + gear.inertia
-                    power = tau[:, j] * qd[:, j]
-                    load = np.where(power > 0, tau[:, j] / gear.efficiency, tau[:, j] * gear.efficiency)
+                    power = np.where(np.abs(qd[:, j]) > 1e-12, tau[:, j] * qd[:, j], 0.0)
+                    load = tau[:, j] * np.select([power > 0, power < 0], [1 / gear.efficiency, gear.efficiency], 1.0)
                     m, w = J * r * qdd[:, j] + load / r, abs(r * qd[:, j])
                     share = np.clip((motor.speed - w) / (motor.speed - motor.corner), 0, 1)
                     cool = np.trapezoid(m**2, t) / 0.8 <= motor.continuous**2  # its lag is far longer than the cycle

@@ -225,10 +225,10 @@ def size(robot: Robot, motion: Any, catalog: str | Path | None = None) -> DriveC
              catalog: TOML file with tables [[motor]] and [[gear]] as in drives.toml (default: typical classes)
 
     Method:  motor torque = (J_motor + J_gear) r qdd + tau/(r eta) where the load takes power, + tau eta/r where it
-             gives power back, tau being the joint's torque without rotors. Limits: peak torque at each speed, speed,
-             the winding's temperature (a first-order lag of the squared torque, in the steady cycle), torque and input
-             speed of the gear, and the inertia of the load over that of the drive. Rotors carried by links add to the
-             torque of other joints only by their mass.
+             gives power back, + tau/r at rest, tau being the joint's torque without rotors. Limits: peak torque
+             at each speed, speed, the winding's temperature (a first-order lag of the squared torque, in the steady
+             cycle), torque and input speed of the gear, and the inertia of the load over that of the drive. Rotors
+             carried by links add to the torque of other joints only by their mass.
 
     >>> import armdyn
     >>> move = armdyn.point_to_point([0.0], [1.0], "quintic", duration=1.0)
@@ -285,7 +285,7 @@ class _Load:
 
     def drive(self, motor: MotorClass, gear: GearClass, ratio: float) -> Drive:
         rotor = motor.inertia + gear.inertia
-        eta = np.where(self.tau * self.qd > 0, 1 / gear.efficiency, gear.efficiency)
+        eta = gear.efficiency ** -np.sign(self.tau * self.qd)  # at rest, losses are not counted on to hold the load
         torque = rotor * ratio * self.qdd + self.tau * eta / ratio
         speed = np.abs(ratio * self.qd)
         available = motor.torque * np.clip((motor.speed - speed) / (motor.speed - motor.corner), 1e-9, 1.0)
