@@ -42,9 +42,9 @@ MOST = 10_000_000
 """Largest number of variants."""
 _AT_REST = 200
 _SAMPLES = 400
-_STARTS = 5
+_STARTS = 6
 """Samples per parameter before an optimum is searched for."""
-_STEPS = 40
+_STEPS = 60
 """Variants that the search for an optimum evaluates at most."""
 _SHOWN = 12
 """Variants of the front that are printed; all are in the record and in the figure."""
