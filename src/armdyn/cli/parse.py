@@ -44,7 +44,7 @@ def robot_names(incomplete: str) -> list[str]:
 
 CHANGES = ("tip", "base", "lock", "without", "payload", "arg")
 """Changes that may follow the name of a robot, as in panda,tip=hand: the body whose frame becomes the tool frame, the
-body that becomes the fixed base, a joint that is held, a feature that is left out, a payload at the tool, kg, an
+body that becomes the fixed base, a joint that is held, a feature that is left out, a payload at the tool (kg), an
 argument of a .xacro file."""
 
 
