@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
+from platform import machine
 
 import numpy as np
 import pytest
@@ -60,7 +63,7 @@ NO_LAW = {
 """Laws that do not exist for a robot, and what the error says."""
 FALLING = {("ur5", "impedance"), ("elastic_arm", "impedance"), ("panda", "feedforward"), ("ur5", "feedforward")}
 """Laws whose loop `simulate` finds unstable with the unknown payload at this period."""
-REFUSED = {("ur5", "robust")}
+REFUSED = {("ur5", "robust"), ("elastic_arm", "sliding_mode")}
 """Laws whose designed gains `export` refuses at this period."""
 
 
@@ -97,6 +100,8 @@ def simulated(robot: Robot, law: Law, model: Dynamics) -> tuple[Run, ClosedLoop]
 
 def languages(robot: str, law: str) -> list[str]:
     more = ["cpp", "matlab"] if law in FOUR and robot in ("planar2r", "scara5", "panda") else []
+    if more and find_spec("fmpy") and (sys.platform, machine()) == ("linux", "x86_64"):
+        more.append("fmu")
     return [name for name in ("c", "wasm", *more) if shutil.which(NEEDS[name])]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -50,10 +51,11 @@ class ClosedLoop:
         values = {"N": len(self.measured), "S": len(self.q0), "Z": self.memory, "T": repr(self.period)}
         values |= {"R": sum(x.shape[1] for x in self.reference.values())}
         values |= {"K": len(next(iter(self.reference.values()))), "MEASURED": ", ".join(map(str, self.measured))}
+        values["NAMES"] = str([*self.reference])
         text = source
         for name, value in (values | self._calls(language)).items():
             text = text.replace(f"@{name}@", str(value))
-        suffix = {"c": "c", "cpp": "cpp", "wasm": "mjs", "matlab": "m"}[language]
+        suffix = {"c": "c", "cpp": "cpp", "wasm": "mjs", "matlab": "m", "fmu": "py"}[language]
         (folder / f"drive.{suffix}").write_text(text)
         for command in commands:
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -65,6 +67,8 @@ class ClosedLoop:
         starts = np.cumsum([0, *(x.shape[1] for x in self.reference.values())])
         spans = list(pairwise(starts))
         z = self.memory
+        if language == "fmu":
+            return {}
         if language == "c":
             arguments = ["time", "x", "xd", *(f"r + {a}" for a, _ in spans), *(["z"] if z else []), "tau"]
             return {
@@ -220,11 +224,66 @@ for k = 0:@K@ - 1
 end
 file = fopen('path', 'wb'); fwrite(file, path, 'double'); fclose(file);
 """
+IN_PYTHON = """
+import fmpy
+import numpy as np
+from fmpy.fmi2 import FMU2Model, FMU2Slave
+from fmpy.fmi3 import FMU3Slave
+
+def opened(kind, file):
+    folder, known = fmpy.extract(file), fmpy.read_model_description(file)
+    unit = kind(guid=known.guid, unzipDirectory=folder, modelIdentifier=known.coSimulation.modelIdentifier)
+    unit.instantiate()
+    places = {}
+    for variable in known.modelVariables:
+        places.setdefault(variable.name.replace("[", ".").split(".")[0], []).append(variable.valueReference)
+    return unit, places
+
+table, h = np.fromfile("table"), @T@
+q, rows = table[:@S@], table[@S@:].reshape(@K@, @R@)
+arm, of_arm = opened(FMU2Model, "plant/plant_forward_dynamics_fmi2.fmu")
+arm.setupExperiment()
+arm.enterInitializationMode()
+arm.exitInitializationMode()
+laws = [opened(FMU2Slave, "law/law_controller_fmi2.fmu"), opened(FMU3Slave, "law/law_controller.fmu")]
+x, rates = np.concatenate([q, np.zeros(@S@)]), np.zeros(2*@S@)
+
+def rate(x):
+    arm.setContinuousStates(x.ctypes.data_as(arm_kind), len(x))
+    arm.getDerivatives(rates.ctypes.data_as(arm_kind), len(x))
+    return rates.copy()
+
+import ctypes
+arm_kind, path = ctypes.POINTER(ctypes.c_double), []
+for k, row in enumerate(rows):
+    path.append(x[:@N@])
+    found = []
+    for law, places in laws:
+        put, get = (law.setReal, law.getReal) if isinstance(law, FMU2Slave) else (law.setFloat64, law.getFloat64)
+        if k == 0:
+            law.setupExperiment() if isinstance(law, FMU2Slave) else None
+            law.enterInitializationMode()
+        put(places["q"], x[:@N@].tolist())
+        put(places["qd"], x[@S@:@S@ + @N@].tolist())
+        put([place for name in @NAMES@ for place in places[name]], row.tolist())
+        if k == 0:
+            law.exitInitializationMode()
+        law.doStep(k*h, h)
+        found.append(get(places["tau"]))
+    assert found[0] == found[1]
+    arm.setReal(of_arm["tau"], found[0])
+    a = rate(x)
+    b = rate(x + h/2*a)
+    c = rate(x + h/2*b)
+    x = x + h/6*(a + 2*b + 2*c + rate(x + h*c))
+np.array(path).tofile("path")
+"""
 COMPILER = shutil.which("gcc") or shutil.which("clang") or "cc"
 DRIVERS = {
     "c": (IN_C, [[COMPILER, "-O1", "drive.c", "law/law.c", "plant/plant.c", "-lm", "-o", "drive"], ["./drive"]]),
     "cpp": (IN_CPP, [["c++", "-std=c++17", "-O1", "drive.cpp", "-o", "drive"], ["./drive"]]),
     "wasm": (IN_JAVASCRIPT, [["node", "drive.mjs"]]),
+    "fmu": (IN_PYTHON, [[sys.executable, "drive.py"]]),
     "matlab": (IN_MATLAB, [["octave-cli", "--no-gui", "drive.m"]]),
 }
-NEEDS = {"c": COMPILER, "cpp": "c++", "wasm": "node", "matlab": "octave-cli"}
+NEEDS = {"c": COMPILER, "cpp": "c++", "wasm": "node", "fmu": sys.executable, "matlab": "octave-cli"}

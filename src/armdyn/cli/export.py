@@ -48,6 +48,9 @@ def export(
     parameters: Annotated[
         bool, typer.Option("--parameters", help="Keep the named parameters of the robot file as arguments.")
     ] = False,
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="C without branches, with the same bits on every processor.")
+    ] = False,
     law: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="A control law by name, or the experiment of a .toml file, as a controller."),
@@ -84,6 +87,7 @@ def export(
         prefix,
         parameters=parameters,
         real="float" if to is Language.c_float32 else "double",
+        deterministic=deterministic,
         law=Experiment.read(law) if law is not None and law.endswith(".toml") else law,
         period=None if period is None else parse.seconds(period, "--period"),
         tunable=parse.words(tunable) if tunable else (),

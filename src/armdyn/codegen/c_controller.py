@@ -94,7 +94,7 @@ class CController:
         """A test that steps through the record; tables: its arrays."""
         calls = [f"{port.name}_[k]" for port in self.given]
         results = [port.name for port in self.results]
-        return [
+        lines = [
             "static int test_step(void)",
             "{",
             *tables,
@@ -107,11 +107,15 @@ class CController:
             f"{INDENT}{self.prefix}_init(&controller, q_[0], qd_[0]);",
             f"{INDENT}for (k = 0; k < {PERIODS}; k++) {{",
             f"{INDENT * 2}double error;",
-            f"{INDENT * 2}{self.prefix}_step(&controller, {', '.join([*calls, *results])});",
-            f"{INDENT * 2}error = difference(tau, expected_tau_[k], {self.results[0].size}, scale_[k]);",
-            f"{INDENT * 2}worst = error > worst ? error : worst;",
-            f"{INDENT}}}",
-            f'{INDENT}return report("step", worst);',
-            "}",
-            "",
         ]
+        if PARAMETERS in self.control.arguments:
+            copied = f"memcpy(controller.{PARAMETERS}, {PARAMETERS}_[k], sizeof controller.{PARAMETERS});"
+            lines += [f"{INDENT * 2}if (k > 0) {{", f"{INDENT * 3}{copied}", f"{INDENT * 2}}}"]
+        lines.append(f"{INDENT * 2}{self.prefix}_step(&controller, {', '.join([*calls, *results])});")
+        for port in self.results:
+            expected = f"expected_{port.name}_[k], {port.size}, scale_[k]"
+            lines += [
+                f"{INDENT * 2}error = difference({port.name}, {expected});",
+                f"{INDENT * 2}worst = error > worst ? error : worst;",
+            ]
+        return [*lines, f"{INDENT}}}", f'{INDENT}return report("step", worst);', "}", ""]

@@ -11,12 +11,13 @@ from typing import Any
 
 from armdyn.codegen import fmu_source
 from armdyn.codegen.c_source import stack_bytes
-from armdyn.codegen.functions import DEFAULT, Model, Real, applicable, model
+from armdyn.codegen.functions import DEFAULT, ExportedFunction, Model, Real, applicable, model
 from armdyn.codegen.payload_parameters import with_payload_parameters
 from armdyn.dynamics.looped.choice import THRESHOLDS
 from armdyn.dynamics.looped.robots import can_be_looped
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.files import require_free, write_bytes, write_text
+from armdyn.graph import without_arctangents
 from armdyn.notebook_view import View
 from armdyn.result import Result
 from armdyn.robot import Robot
@@ -30,7 +31,7 @@ TARGETS = {
     "cpp": "C++17: one header with a class over std::array and Eigen, test program, CMake file",
     "matlab": "MATLAB and Octave: functions, a class, a test, MEX source",
     "wasm": "WebAssembly with a JavaScript wrapper, TypeScript types and a test",
-    "fmu": "FMI 3.0: units with C sources for Model Exchange and Co-Simulation, a test through FMPy",
+    "fmu": "FMI 3.0 and 2.0: units with binaries for Linux and C sources, a test through FMPy",
     "python": "a module over NumPy arrays",
 }
 """Languages by name; each is a module of this package."""
@@ -109,6 +110,7 @@ def export(
     parameters: bool = False,
     loops: bool | None = None,
     real: Real = "double",
+    deterministic: bool = False,
 ) -> Exported:
     """The robot's functions as code; `save(folder)` writes the files.
 
@@ -120,6 +122,8 @@ def export(
     loops: in C and C++, loops over a table of links instead of straight-line code, whose size does not depend on the
         number of joints (default: from 24 joints on, where it is the faster code too).
     real: in C, the type of numbers, "double" or "float" (default: "double").
+    deterministic: in C, one sequence of operations for all inputs, with the same bits on every processor (default:
+        False).
 
     Raises UnknownName, ArmdynError (prefix).
 
@@ -129,8 +133,25 @@ def export(
     """
     names = None if functions is None else [functions] if isinstance(functions, str) else list(functions)
     chosen = applicable(robot) if names == ["all"] else names
+    loops = False if deterministic and loops is None else loops
     made = model_for(to, robot, chosen, prefix, parameters=parameters, loops=loops, real=real)
+    made = determined(made, to) if deterministic else made
     return Exported(to, made, contents(made, to))
+
+
+def determined(made: Model, to: str) -> Model:
+    """The model, to be written as deterministic code."""
+    if to != "c" or any(function.loops for function in made.functions):
+        raise ArmdynError(
+            f"deterministic code in {to}{', in loops' if to == 'c' else ''}",
+            where="export",
+            expected="the language c, without loops",
+        )
+
+    def encodable(function: ExportedFunction) -> ExportedFunction:
+        return replace(function, traced=lambda: without_arctangents(function.graph))
+
+    return replace(made, functions=tuple(map(encodable, made.functions)), deterministic=True)
 
 
 def model_for(
@@ -150,8 +171,7 @@ def model_for(
     if to == "fmu":
         loaded = with_payload_parameters(robot, parameters=parameters)
         wanted = fmu_source.DEFAULT if functions is None else functions
-        long = robot.n >= THRESHOLDS.many and not parameters and not robot.compounds
-        return model(loaded, wanted, prefix, parameters=True, loops=long)
+        return model(loaded, wanted, prefix, parameters=True)
     names = DEFAULT if functions is None else functions
     if loops is None:
         loops = to in LOOPING and robot.n >= THRESHOLDS.many

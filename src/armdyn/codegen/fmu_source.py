@@ -1,8 +1,10 @@
-"""FMI 3.0: one FMU with C sources per function, a test through FMPy with reference vectors, a note.
+"""FMI 3.0 and FMI 2.0: one FMU of each per function, a test through FMPy with reference vectors, a note.
 
-Forward dynamics is the robot as a plant: joint torques in, joint positions and velocities as continuous states, for
-Model Exchange and for Co-Simulation with an integrator of its own. Every other function is a block without state. The
-payload at the tool is a tunable parameter of each, and so are the named parameters of the robot's file, if kept.
+Every unit has C sources and a binary for Linux on x86-64. Forward dynamics is the robot as a plant: joint torques in,
+joint positions and velocities as continuous states, for Model Exchange and for Co-Simulation with an integrator of its
+own. A control law is a unit for Co-Simulation, which samples its inputs once a period. Every other function is a block
+without state. The payload at the tool is a tunable parameter of each, of a law if it was chosen, and so are gains and
+the named parameters of the robot's file, if kept.
 """
 
 from __future__ import annotations
@@ -13,17 +15,17 @@ import json
 import textwrap
 import uuid
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import resources
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from armdyn import __version__
-from armdyn.codegen import c_source
-from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model
+from armdyn.codegen import c_source, fmu_binary
+from armdyn.codegen.c_controller import PERIODS
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model, Vectors
 from armdyn.codegen.naming import identifier
 from armdyn.codegen.payload_parameters import PAYLOAD
 from armdyn.codegen.reference_vectors import TOLERANCE, vectors
@@ -40,8 +42,10 @@ from armdyn.robot.parts import Kind
 
 PLANT = "forward_dynamics"
 DEFAULT = ("inverse_dynamics", PLANT)
+LAW = ("start", "motion", "control")
+"""The functions of a control law, in the order in which they are called."""
 RATES = "q_rates"
-"""The time derivative of q, a result of the plant's function if q has quaternions."""
+"""The time derivative of q, a further result of the plant's function."""
 TOLERATED = 1e-8
 """Relative error of a step of the plant's own integrator, by default."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -53,7 +57,8 @@ UNITS: dict[str, dict[Kind, str]] = {
     "qdd": {"revolute": "rad/s2", "prismatic": "m/s2"},
     "tau": {"revolute": "N.m", "prismatic": "N"},
 }
-UNITS |= {"c": UNITS["tau"], "g": UNITS["tau"], RATES: UNITS["qd"]}
+UNITS |= {f"{name}_desired": UNITS[name] for name in ("q", "qd", "qdd")}
+UNITS |= {"c": UNITS["tau"], "g": UNITS["tau"], "residual": UNITS["tau"], RATES: UNITS["qd"]}
 """Units of joint vectors, by the kind of joint."""
 BASE_UNITS = {
     "rad": 'rad="1"',
@@ -72,13 +77,24 @@ BASE_UNITS = {
 }
 
 
+VERSIONS = {3: "", 2: "_fmi2"}
+"""Versions of FMI, and what the names of their files end with."""
+
+
 def files(model: Model) -> dict[PurePath, str | bytes]:
     """The archives and texts by file name."""
     name = model.prefix
-    made: dict[PurePath, str | bytes] = {
-        PurePath(f"{name}_{function.name}.fmu"): Unit(model, function).archive() for function in model.functions
-    }
-    return {**made, PurePath(f"{name}_fmu_test.py"): _test(model), PurePath("README.txt"): _readme(model)}
+    archives = {PurePath(unit.file): unit.archive() for unit in units(model)}
+    return {**archives, PurePath(f"{name}_fmu_test.py"): _test(model), PurePath("README.txt"): _readme(model)}
+
+
+def units(model: Model) -> list[Unit]:
+    """The units of all versions."""
+    law = [function for function in model.functions if model.sampling and function.name in LAW]
+    others = [(function.name, (function,)) for function in model.functions if function not in law]
+    ordered = tuple(sorted(law, key=lambda function: LAW.index(function.name)))
+    named = [("controller", ordered), *others] if law else others
+    return [Unit(model, title, functions, version) for title, functions in named for version in VERSIONS]
 
 
 class Variable(NamedTuple):
@@ -92,8 +108,9 @@ class Variable(NamedTuple):
     derivative: int | None = None
     variability: str = "continuous"
 
-    def written(self, place: int) -> str:
-        parts = [
+    def written(self, place: int, version: int = 3) -> str:
+        """The element of the model description."""
+        parts: list[tuple[str, object]] = [
             ("name", self.name),
             ("valueReference", place),
             ("causality", self.causality),
@@ -101,42 +118,81 @@ class Variable(NamedTuple):
         ]
         if self.causality == "output" or self.causality == "local":
             parts.append(("initial", "calculated" if self.start is None else "exact"))
-        optional = {"unit": self.unit or None, "start": self.start, "derivative": self.derivative}
-        parts += [(key, value) for key, value in optional.items() if value is not None]
-        parts.append(("description", self.words))
-        return f"    <Float64 {' '.join(f'{key}={quoteattr(str(value))}' for key, value in parts)}/>"
+        derivative = self.derivative if version == 3 or self.derivative is None else self.derivative + 1  # a place
+        optional = {"unit": self.unit or None, "start": self.start, "derivative": derivative}
+        value: list[tuple[str, object]] = [(key, value) for key, value in optional.items() if value is not None]
+        words: list[tuple[str, object]] = [("description", self.words)]
+        if version == 2:
+            return f"    <ScalarVariable {_attributes(parts + words)}><Real {_attributes(value)}/></ScalarVariable>"
+        return f"    <Float64 {_attributes(parts + value + words)}/>"
+
+
+def _attributes(pairs: Sequence[tuple[str, object]]) -> str:
+    return " ".join(f"{key}={quoteattr(str(value))}" for key, value in pairs)
 
 
 @dataclass(frozen=True)
 class Unit:
-    """The FMU of one function."""
+    """The FMU of one function, or of a control law, for one version of FMI."""
 
     model: Model
-    function: ExportedFunction
+    title: str
+    functions: tuple[ExportedFunction, ...]
+    version: int
 
     @property
     def plant(self) -> bool:
-        return self.function.name == PLANT
+        return self.title == PLANT
+
+    @property
+    def period(self) -> float:
+        """Of a control law, s; else 0."""
+        return self.model.sampling.period if self.model.sampling and self.title == "controller" else 0.0
+
+    @property
+    def identifier(self) -> str:
+        return f"{self.model.prefix}_{self.title}"
+
+    @property
+    def file(self) -> str:
+        return f"{self.identifier}{VERSIONS[self.version]}.fmu"
 
     @cached_property
     def code(self) -> Model:
-        """What is written as C: the function; the plant's also gives the rates of positions with quaternions."""
-        function, spans = self.function, self.model.robot.compounds
-        if self.plant and spans:
+        """What is written as C: the functions; the plant's also gives the rates of positions."""
+        functions = self.functions
+        if self.plant:
+            (function,) = functions
             given = function.graph.inputs
-            rates = position_rates(spans, list(given["q"]), list(given["qd"]))
-            outputs = {**function.graph.outputs, RATES: nodes_of(tuple(rates))}
-            wider = replace(function.graph, outputs=outputs)
-            function = replace(function, traced=lambda: wider)
-        return replace(self.model, functions=(function,))
+            rates = position_rates(self.model.robot.compounds, list(given["q"]), list(given["qd"]))
+            wider = replace(function.graph, outputs={**function.graph.outputs, RATES: nodes_of(tuple(rates))})
+            functions = (replace(function, traced=lambda: wider),)
+        return replace(self.model, functions=functions, sampling=None)
+
+    @cached_property
+    def ports(self) -> dict[str, Port]:
+        """Arguments and results of the functions by name, but parameters."""
+        each = (port for function in self.functions for port in (*function.inputs, *function.outputs))
+        return {port.name: port for port in each if port.name != PARAMETERS}
+
+    @cached_property
+    def hidden(self) -> dict[str, int]:
+        """Numbers of a control law that are no variables, with their sizes."""
+        if not self.period:
+            return {}
+        kept = {port.name for function in self.functions[:-1] for port in function.outputs} | {"memory", "next_memory"}
+        return {"time": 1} | {name: port.size for name, port in self.ports.items() if name in kept}
 
     @cached_property
     def parts(self) -> dict[str, tuple[Variable, ...]]:
         """Variables by group, in the order of value references."""
-        given = [port for port in self.function.inputs if port.name != PARAMETERS]
+        ports, last = self.ports, self.functions[-1]
         if not self.plant:
-            outputs = [variable for port in self.function.outputs for variable in self._listed(port, "output")]
-            inputs = [variable for port in given for variable in self._listed(port, "input")]
+            kind = "discrete" if self.period else "continuous"
+            given = [port for name, port in ports.items() if port not in last.outputs and name not in self.hidden]
+            results = [port for port in last.outputs if port.name not in self.hidden]
+            outputs = [each._replace(variability=kind) for port in results for each in self._listed(port, "output")]
+            inputs = [each._replace(variability=kind) for port in given for each in self._listed(port, "input")]
             return {
                 "time": (_TIME,),
                 "inputs": tuple(inputs),
@@ -145,7 +201,6 @@ class Unit:
                 "outputs": tuple(outputs),
                 "parameters": self._parameters,
             }
-        ports = {port.name: port for port in given}
         inputs = list(self._listed(ports["tau"], "input"))
         states = [*self._listed(ports["q"], "output"), *self._listed(ports["qd"], "output")]
         first = 1 + len(inputs)
@@ -160,7 +215,7 @@ class Unit:
             )
             for i, variable in enumerate(states[: ports["q"].size])
         ]
-        accelerations = self._listed(self.function.outputs[0], "output")
+        accelerations = self._listed(last.outputs[0], "output")
         rates += [v._replace(derivative=first + len(rates) + i) for i, v in enumerate(accelerations)]
         tolerance = Variable(
             "tolerance", "parameter", "relative error of a step in co-simulation", "", TOLERATED, None, "tunable"
@@ -185,7 +240,7 @@ class Unit:
 
     def _listed(self, port: Port, causality: str) -> Iterator[Variable]:
         """The entries of an argument or a result."""
-        words, robot = self.function.words(port.name), self.model.robot
+        words, robot = self.functions[-1].words(port.name), self.model.robot
         units = UNITS.get(port.name)
         start = _start(robot) if port.name == "q" else [0.0] * port.size
         state = causality == "output" and self.plant and port.name in ("q", "qd")
@@ -220,19 +275,23 @@ class Unit:
 
     @cached_property
     def _parameters(self) -> tuple[Variable, ...]:
-        """Parameters that the function takes, in its order, then those of the payload on which it does not depend."""
-        names = dict(zip([*self.model.robot.parameters][-len(PAYLOAD) :], PAYLOAD.values(), strict=True))
+        """Parameters that the functions take, in their order, then those of the payload on which none depends."""
+        known = self.model.values if self.model.sampling else self.model.robot.parameters
+        last = [*known][-len(PAYLOAD) :]
+        held = bool(last) and last[0].startswith("payload_")  # else a law without one
+        payload = dict(zip(last, PAYLOAD.values(), strict=True)) if held else {}
         taken: set[str] = set()
         used = []
         for node, value in zip(self.model.parameters, self.model.defaults, strict=True):
             own = f"parameters.{fresh(identifier(node.value, frozenset()), taken)}"
-            name, unit, words = names.get(node.value, (own, "", f"{safe_text(node.value)} of the robot's file"))
+            about = "gain of the law" if node.value in self.model.values else "of the robot's file"
+            name, unit, words = payload.get(node.value, (own, "", f"{safe_text(node.value)}, {about}"))
             used.append(Variable(name, "parameter", words, unit, value, None, "tunable"))
-        known = {variable.name for variable in used}
+        listed = {variable.name for variable in used}
         rest = [
             Variable(name, "parameter", f"{words}; without effect on this robot", unit, 0.0, None, "tunable")
-            for name, unit, words in names.values()
-            if name not in known
+            for name, unit, words in payload.values()
+            if name not in listed
         ]
         return (*used, *rest)
 
@@ -240,85 +299,163 @@ class Unit:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """The C files by name, all but the token."""
+        """The C files by name."""
         name = self.model.prefix
+        kept = {each: (fmu_binary.FOLDER / each).read_text(encoding="utf-8") for each in self._around}
         return {
             f"{name}.h": c_source.header(self.code),
             f"{name}.c": c_source.source(self.code),
             "model.c": self._adapter(),
-            "instance.c": (resources.files("armdyn.codegen") / "fmu" / "instance.c").read_text(encoding="utf-8"),
+            **kept,
         }
+
+    @property
+    def _around(self) -> tuple[str, ...]:
+        return (f"fmi{self.version}.c", "instance.h", "model.h")
 
     @cached_property
     def token(self) -> str:
-        text = "\0".join([*self.sources.values(), *(v.written(i) for i, v in enumerate(self.variables))])
-        return "{" + str(uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16])) + "}"
-
-    @property
-    def identifier(self) -> str:
-        return f"{self.model.prefix}_{self.function.name}"
+        """Changes with the code and the description."""
+        described = [variable.written(place, self.version) for place, variable in enumerate(self.variables)]
+        texts = [c_source.source(self.code), *described, *map(str, (self.version, self.period))]
+        return "{" + str(uuid.UUID(bytes=hashlib.sha256("\0".join(texts).encode()).digest()[:16])) + "}"
 
     def archive(self) -> bytes:
         """The FMU, a zip archive, as bytes."""
-        texts = {"modelDescription.xml": self._description(), "documentation/index.html": self._page()}
-        texts |= {f"sources/{name}": text for name, text in {**self.sources, "model.h": self._header()}.items()}
-        texts["sources/buildDescription.xml"] = self._build()
+        texts: dict[str, str | bytes] = {"modelDescription.xml": self._description()}
+        texts[f"documentation/{'index' if self.version == 3 else '_main'}.html"] = self._page()
+        texts |= {f"sources/{name}": text for name, text in self.sources.items()}
+        if self.version == 3:
+            texts["sources/buildDescription.xml"] = self._build()
+        folder = "x86_64-linux" if self.version == 3 else "linux64"
+        texts[f"binaries/{folder}/{self.identifier}.so"] = self._binary()
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, text in texts.items():
                 archive.writestr(zipfile.ZipInfo(name, EPOCH), text, zipfile.ZIP_DEFLATED)
         return made.getvalue()
 
+    def _binary(self) -> bytes:
+        at = {**self.at, PARAMETERS: self.first("parameters")}
+        calls = {
+            name: [(f"unit_{function.name}", function.graph, at) for function in functions]
+            for name, functions in self._called.items()
+        }
+        text = fmu_binary.model_text(self._layout, self._starts, self._quaternions, self.token, calls)
+        return fmu_binary.library(self.version, text, f"fmi{self.version}")
+
+    @cached_property
+    def _called(self) -> dict[str, list[ExportedFunction]]:
+        """What `model_begin` and `model_evaluate` call."""
+        functions = list(self.code.functions)
+        start = [function for function in functions if self.period and function.name == "start"]
+        return {"model_begin": start, "model_evaluate": [each for each in functions if each not in start]}
+
+    @property
+    def _starts(self) -> list[float]:
+        return [0.0 if each.start is None else each.start for each in self.variables]
+
+    @property
+    def _quaternions(self) -> list[int]:
+        return [span.positions.stop - 4 for span in self.model.robot.compounds] if self.plant else []
+
+    @cached_property
+    def _layout(self) -> tuple[float | int, ...]:
+        """The entries of `Layout` in fmu/model.h."""
+        visible, parts = len(self.variables), self.parts
+        memory = self.hidden.get("memory", 0)
+        places = [self.at.get(name, 0) for name in ("memory", "next_memory")]
+        return (
+            self.period,
+            visible + sum(self.hidden.values()),
+            visible,
+            self.first("states"),
+            len(parts["states"]),
+            self.first("derivatives"),
+            self.first("parameters"),
+            visible,
+            *places,
+            memory,
+            len(self._quaternions),
+        )
+
     def _description(self) -> str:
-        both = f'modelIdentifier="{self.identifier}" canGetAndSetFMUState="true" canSerializeFMUState="true"'
-        step = 'canHandleVariableCommunicationStepSize="true" canReturnEarlyAfterIntermediateUpdate="false"'
+        new = self.version == 3
+        state = "FMUState" if new else "FMUstate"
+        name = f'modelIdentifier="{self.identifier}"'
+        both = f'{name} canGetAndSet{state}="true" canSerialize{state}="true"'
+        step = 'canHandleVariableCommunicationStepSize="true"'
+        step += ' canReturnEarlyAfterIntermediateUpdate="false"' if new else ""
         used = dict.fromkeys(variable.unit for variable in self.variables if variable.unit)
+        token = "instantiationToken" if new else "guid"
+        listed = "".join(f'<File name="{file}"/>' for file in self._compiled)
+        if new:
+            ends = ["/>", "/>"]
+        else:
+            both += ' canNotUseMemoryManagementFunctions="true"'
+            ends = [f"><SourceFiles>{listed}</SourceFiles></{kind}>" for kind in ("ModelExchange", "CoSimulation")]
+        step_size = self.period or 0.001
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
-            f'<fmiModelDescription fmiVersion="3.0" modelName="{self.identifier}" instantiationToken="{self.token}" '
+            f'<fmiModelDescription fmiVersion="{self.version}.0" modelName="{self.identifier}" {token}="{self.token}" '
             f"description={quoteattr(self._words)} generationTool={quoteattr(f'armdyn {__version__}')} "
-            'variableNamingConvention="structured">',
-            f"  <ModelExchange {both}/>",
-            f"  <CoSimulation {both} {step}/>",
+            f'variableNamingConvention="structured"{"" if new else _NO_EVENTS}>',
+            *([] if self.period else [f"  <ModelExchange {both}{ends[0]}"]),
+            f"  <CoSimulation {both} {step}{ends[1]}",
             "  <UnitDefinitions>",
             *(f'    <Unit name="{unit}"><BaseUnit {BASE_UNITS[unit]}/></Unit>' for unit in used),
             "  </UnitDefinitions>",
-            '  <DefaultExperiment startTime="0" stopTime="1" stepSize="0.001"/>',
+            f'  <DefaultExperiment startTime="0" stopTime="1" stepSize="{step_size!r}"/>',
             "  <ModelVariables>",
-            *(variable.written(place) for place, variable in enumerate(self.variables)),
+            *(variable.written(place, self.version) for place, variable in enumerate(self.variables)),
             "  </ModelVariables>",
             "  <ModelStructure>",
-            *self._structure(),
+            *(self._structure() if new else self._old_structure()),
             "  </ModelStructure>",
             "</fmiModelDescription>",
             "",
         ]
         return "\n".join(lines)
 
+    @cached_property
+    def _unknowns(self) -> dict[str, list[int]]:
+        """Places of outputs, of derivatives, and of what is calculated at the start."""
+        places, first = dict(enumerate(self.variables)), self.first("derivatives")
+        return {
+            "Output": [i for i, each in places.items() if each.causality == "output"],
+            "ContinuousStateDerivative": [*range(first, first + len(self.parts["derivatives"]))],
+            "InitialUnknown": [
+                i for i, each in places.items() if each.start is None and each.causality in ("output", "local")
+            ],
+        }
+
     def _structure(self) -> Iterator[str]:
-        places = dict(enumerate(self.variables))
-        calculated = [
-            place for place, each in places.items() if each.start is None and each.causality in ("output", "local")
-        ]
-        yield from (f'    <Output valueReference="{i}"/>' for i, each in places.items() if each.causality == "output")
-        first = self.first("derivatives")
-        for i in range(first, first + len(self.parts["derivatives"])):
-            yield f'    <ContinuousStateDerivative valueReference="{i}"/>'
-        yield from (f'    <InitialUnknown valueReference="{i}"/>' for i in calculated)
+        for kind, places in self._unknowns.items():
+            yield from (f'    <{kind} valueReference="{place}"/>' for place in places)
+
+    def _old_structure(self) -> Iterator[str]:
+        """In FMI 2.0 places count from 1."""
+        for kind, places in zip(("Outputs", "Derivatives", "InitialUnknowns"), self._unknowns.values(), strict=True):
+            if places:
+                unknowns = "".join(f'<Unknown index="{place + 1}"/>' for place in places)
+                yield f"    <{kind}>{unknowns}</{kind}>"
 
     @property
     def about(self) -> str:
         """The sentence that says what the unit computes."""
         plant = "The robot as a plant: joint positions and velocities, integrated, from joint torques."
-        return plant if self.plant else self.function.definition.what
+        return plant if self.plant else self.functions[-1].definition.what
 
     @property
     def _words(self) -> str:
         return f"{safe_text(self.model.robot.name)}. {self.about}"
 
+    @property
+    def _compiled(self) -> tuple[str, ...]:
+        return (f"fmi{self.version}.c", "model.c", f"{self.model.prefix}.c")
+
     def _build(self) -> str:
-        names = ("instance.c", "model.c", f"{self.model.prefix}.c")
-        listed = "\n".join(f'      <SourceFile name="{name}"/>' for name in names)
+        listed = "\n".join(f'      <SourceFile name="{name}"/>' for name in self._compiled)
         return (
             '<?xml version="1.0" encoding="UTF-8"?>\n<fmiBuildDescription fmiVersion="3.0">\n'
             f'  <BuildConfiguration modelIdentifier="{self.identifier}">\n'
@@ -327,80 +464,49 @@ class Unit:
             "  </BuildConfiguration>\n</fmiBuildDescription>\n"
         )
 
-    def _header(self) -> str:
-        lines = [
-            "/* How many variables of which kind the model has. Generated by armdyn; do not edit. */",
-            "#ifndef MODEL_H",
-            "#define MODEL_H",
-            f'#define MODEL_TOKEN "{self.token}"',
-            f"#define VARIABLES {len(self.variables)}",
-            f"#define STATES {len(self.parts['states'])}",
-            f"#define FIRST_STATE {self.first('states')}",
-            f"#define FIRST_DERIVATIVE {self.first('derivatives')}",
-            f"#define FIRST_PARAMETER {self.first('parameters')}",
-            "extern const double model_start[VARIABLES];",
-            "void model_evaluate(double v[VARIABLES]);   /* derivatives and outputs from the rest */",
-            "void model_tidy(double states[]);           /* quaternions of length one */",
-            "#endif",
-            "",
-        ]
-        return "\n".join(lines)
-
     @cached_property
     def at(self) -> dict[str, int]:
-        """Where each argument and each result of the C function begins among the variables."""
-        (function,) = self.code.functions
-        sizes = {port.name: port.size for port in (*function.inputs, *function.outputs)}
-        first, found = self.first, {PARAMETERS: self.first("parameters")}
+        """Where each argument and each result of the functions begins among the variables."""
+        first, found, place = self.first, {}, len(self.variables)
+        for name, size in self.hidden.items():
+            found[name] = place
+            place += size
         if self.plant:
-            state, rate = first("states"), first("derivatives")
-            return found | {
-                "tau": first("inputs"),
-                "q": state,
-                "qd": state + sizes["q"],
-                RATES: rate,
-                "qdd": rate + sizes["q"],
-            }
-        for side, ports in (("inputs", function.inputs), ("outputs", function.outputs)):
-            place = first(side)
-            for port in ports:
-                if port.name != PARAMETERS:
-                    found[port.name] = place
-                    place += port.size
+            state, rate, size = first("states"), first("derivatives"), self.ports["q"].size
+            return {"tau": first("inputs"), "q": state, "qd": state + size, RATES: rate, "qdd": rate + size}
+        places = {"input": first("inputs"), "output": first("outputs")}
+        for name, port in self.ports.items():
+            side = "output" if port in self.functions[-1].outputs else "input"
+            if name not in found:
+                found[name] = places[side]
+                places[side] += port.size
         return found
 
     def places(self, name: str) -> list[int]:
         """Value references of an argument or a result."""
-        port = next(port for port in (*self.function.inputs, *self.function.outputs) if port.name == name)
-        return list(range(self.at[name], self.at[name] + port.size))
+        return list(range(self.at[name], self.at[name] + self.ports[name].size))
 
     def _adapter(self) -> str:
-        """model.c: start values, and the function with its arguments among the variables."""
-        (function,) = self.code.functions
-        arguments = [_pointer(port, self.at[port.name]) for port in (*function.inputs, *function.outputs)]
-        call = f"{self.model.prefix}_{function.name}({', '.join(arguments)});"
+        """model.c: start values, and the functions with their arguments among the variables."""
+        layout = ", ".join(map(repr, self._layout))
+        starts, quaternions = (", ".join(map(repr, values)) for values in (self._starts, self._quaternions or [0]))
         lines = [
             '#include "model.h"',
             f'#include "{self.model.prefix}.h"',
             "",
-            "#include <math.h>",
-            "#include <string.h>",
-            "",
-            "const double model_start[VARIABLES] = {",
-            *(f"    {0.0 if each.start is None else each.start!r}," for each in self.variables),
-            "};",
-            "",
-            "void model_evaluate(double v[VARIABLES])",
-            "{",
-            f"    {call}",
+            f"const Layout model = {{{layout}}};",
+            *textwrap.wrap(f"const double model_start[] = {{{starts}}};", 110, subsequent_indent="    "),
+            f"const int model_quaternions[] = {{{quaternions}}};",
+            f'const char model_token[] = "{self.token}";',
         ]
-        spans = self.model.robot.compounds
-        if self.plant and not spans:
-            lines.append(f"    memcpy(v + {self.at[RATES]}, v + {self.at['qd']}, {len(self.model.axes)}*sizeof *v);")
-        lines += ["}", "", "void model_tidy(double states[])", "{", "    (void)states;"]
-        for span in spans:
-            lines += [line.replace("@", str(span.positions.stop - 4)) for line in _NORMALISED]
-        return "\n".join([*lines, "}", ""])
+        at = {**self.at, PARAMETERS: self.first("parameters")}
+        for name, functions in self._called.items():
+            lines += ["", f"void {name}(double *v)", "{", *([] if functions else ["    (void)v;"])]
+            for function in functions:
+                given = [_pointer(port, at[port.name]) for port in (*function.inputs, *function.outputs)]
+                lines.append(f"    {self.model.prefix}_{function.name}({', '.join(given)});")
+            lines.append("}")
+        return "\n".join([*lines, ""])
 
     def _page(self) -> str:
         rows = [
@@ -416,16 +522,7 @@ class Unit:
 
 _TIME = Variable("time", "independent", "simulation time", "s")
 _RATE_UNITS = {"rad": "rad/s", "m": "m/s", "1": "1/s"}
-_NORMALISED = [
-    "    {",
-    "        double *x = states + @;",
-    "        const double length = sqrt(x[0]*x[0] + x[1]*x[1] + x[2]*x[2] + x[3]*x[3]);",
-    "        int i;",
-    "        for (i = 0; i < 4; i++) {",
-    "            x[i] /= length;",
-    "        }",
-    "    }",
-]
+_NO_EVENTS = ' numberOfEventIndicators="0"'
 
 
 def _pointer(port: Port, place: int) -> str:
@@ -452,24 +549,33 @@ def _start(robot: Robot) -> list[float]:
 
 def _test(model: Model) -> str:
     data = {}
-    for function in model.functions:
-        found, unit = vectors(model, function), Unit(model, function)
-        names = [port.name for port in function.inputs if port.name != PARAMETERS]
-        outputs = [port.name for port in function.outputs]
-        data[f"{model.prefix}_{function.name}.fmu"] = {
-            "inputs": {name: found.inputs[name].tolist() for name in names},
-            "outputs": {name: found.outputs[name].tolist() for name in outputs},
-            "places": {name: unit.places(name) for name in (*names, *outputs)},
-            "scale": found.scale.tolist(),
-        }
+    for unit in units(model):
+        if unit.period:
+            assert model.sampling is not None
+            data[unit.file] = _recorded(unit, model.sampling.record(PERIODS)) | {"period": unit.period}
+        else:
+            data[unit.file] = _recorded(unit, vectors(model, unit.functions[0]))
     return _SCRIPT.replace("@TOLERANCE@", repr(TOLERANCE)).replace("@DATA@", json.dumps(data))
 
 
-_SCRIPT = '''\
-"""Builds the FMUs beside this file and compares them with reference vectors. It needs FMPy, CMake and a C compiler.
+def _recorded(unit: Unit, found: Vectors) -> dict[str, Any]:
+    places = {name: unit.places(name) for name in (*found.inputs, *found.outputs) if name != PARAMETERS}
+    first = unit.first("parameters")
+    places |= {PARAMETERS: [*range(first, first + len(unit.model.parameters))]} if unit.model.parameters else {}
+    return {
+        "inputs": {name: values.tolist() for name, values in found.inputs.items()},
+        "outputs": {name: values.tolist() for name, values in found.outputs.items()},
+        "places": places,
+        "scale": found.scale.tolist(),
+    }
 
-The vectors were computed by armdyn from the robot's data by other formulations of mechanics than the code uses. A
-difference counts as rounding if it is below @TOLERANCE@ of the terms that are added up to the result.
+
+_SCRIPT = '''\
+"""Compares the FMUs beside this file with reference vectors, a law with a record of its periods. It needs FMPy.
+
+The vectors were computed by armdyn from the robot's data by other formulations of mechanics than the code uses; those
+of a law by the law over numbers. A difference counts as rounding if it is below @TOLERANCE@ of the terms that are added
+up to the result. Where there is no binary for this machine, FMPy builds one with CMake and a C compiler.
 """
 
 import json
@@ -478,34 +584,57 @@ import sys
 from pathlib import Path
 
 import fmpy
+from fmpy import fmi2, fmi3
 from fmpy.build import build_platform_binary
-from fmpy.fmi3 import FMU3Model
 from fmpy.validation import validate_fmu
 
 DATA = json.loads(r"""@DATA@""")
 
 
+def opened(folder, known):
+    """The unit in this process."""
+    kind = "Slave" if known.modelExchange is None else "Model"
+    version = known.fmiVersion[0]
+    unit = known.coSimulation if known.modelExchange is None else known.modelExchange
+    made = getattr(fmi3 if version == "3" else fmi2, f"FMU{version}{kind}")
+    fmu = made(guid=known.guid if version == "2" else known.instantiationToken, unzipDirectory=folder,
+               modelIdentifier=unit.modelIdentifier)
+    fmu.instantiate()
+    return fmu, (fmu.getReal, fmu.setReal) if version == "2" else (fmu.getFloat64, fmu.setFloat64)
+
+
+def begin(fmu):
+    if hasattr(fmu, "setupExperiment"):
+        fmu.setupExperiment()
+    fmu.enterInitializationMode()
+
+
 def worst(path, data):
     """Largest difference from the vectors, relative to their scale."""
     folder = fmpy.extract(str(path))
-    build_platform_binary(folder)
     known = fmpy.read_model_description(folder)
-    fmu = FMU3Model(guid=known.instantiationToken, unzipDirectory=folder,
-                    modelIdentifier=known.modelExchange.modelIdentifier)
-    largest = 0.0
-    fmu.instantiate()
+    identifier = (known.coSimulation or known.modelExchange).modelIdentifier
+    machine = fmpy.platform if known.fmiVersion[0] == "2" else fmpy.platform_tuple
+    if not any((Path(folder) / "binaries" / machine).glob(f"{identifier}.*")):
+        build_platform_binary(folder)
+    fmu, (get, put) = opened(folder, known)
+    period, largest = data.get("period"), 0.0
     for k, scale in enumerate(data["scale"]):
-        fmu.enterInitializationMode()
+        if not period or k == 0:
+            begin(fmu)
         for name, rows in data["inputs"].items():
-            fmu.setFloat64(data["places"][name], rows[k])
-        fmu.exitInitializationMode()
+            put(data["places"][name], rows[k])
+        if not period or k == 0:
+            fmu.exitInitializationMode()
+        if period:
+            fmu.doStep(currentCommunicationPoint=k * period, communicationStepSize=period)
         for name, rows in data["outputs"].items():
-            got = fmu.getFloat64(data["places"][name])
-            for x, y in zip(got, rows[k], strict=True):
+            for x, y in zip(get(data["places"][name]), rows[k], strict=True):
                 share = 0.0 if x == y else abs(x - y) / scale
                 if not share <= largest:  # NaN counts as infinitely wrong
                     largest = share if share < 1e300 else 1e300
-        fmu.reset()
+        if not period:
+            fmu.reset()
     fmu.freeInstance()
     shutil.rmtree(folder, ignore_errors=True)
     return largest
@@ -518,7 +647,7 @@ for file, data in DATA.items():
     difference = worst(path, data)
     passed = not problems and difference <= @TOLERANCE@
     failures += not passed
-    print(f"{file:<40} {'pass' if passed else 'FAIL'}  (largest difference {difference:.1e} of the scale)", *problems)
+    print(f"{file:<44} {'pass' if passed else 'FAIL'}  (largest difference {difference:.1e} of the scale)", *problems)
 print(f"FAILED: {failures}" if failures else "all passed")
 sys.exit(failures != 0)
 '''
@@ -526,30 +655,37 @@ sys.exit(failures != 0)
 
 def _readme(model: Model) -> str:
     name = model.prefix
+    known = units(model)
     rows = [
         line
-        for function in model.functions
-        for line in textwrap.wrap(
-            f"{name}_{function.name}.fmu  {Unit(model, function).about}", 110, subsequent_indent="  "
-        )
+        for unit in known
+        if unit.version == 3
+        for line in textwrap.wrap(f"{unit.file}  {unit.about}", 110, subsequent_indent="  ")
     ]
-    first = f"{name}_{model.functions[-1].name}.fmu"
+    law = [
+        "A control law samples its inputs once a period, at the beginning of a step of co-simulation or within it, and",
+        "holds its torques: step it before the plant, with inputs that were measured at the beginning of the step.",
+    ]
     return "\n".join(
         [
-            f"The robot '{safe_text(model.robot.name)}' as FMI 3.0 units with C sources, generated by armdyn.",
+            f"The robot '{safe_text(model.robot.name)}' as FMI 3.0 and FMI 2.0 units, generated by armdyn.",
             "",
             *rows,
             "",
+            f"Files that end with {VERSIONS[2]}.fmu are the same units in FMI 2.0.",
             "Variables are named by joint (tau.<joint>) and have units. payload.mass, payload.com and payload.inertia",
             "are tunable: a load at the tool, none at first. In co-simulation inputs are held during a step; the plant",
             "integrates with Dormand and Prince's method of order 5, to a relative error of `tolerance` per step. Dry",
             "friction is zero at rest: a joint that sticks moves back and forth by its acceleration times 1e-6 s.",
+            *(law if model.sampling else []),
             sentence(model.robot),
             "",
-            "The sources are compiled by the importing tool. With FMPy, CMake and a C compiler:",
-            f"  fmpy compile {first}",
-            f"  fmpy simulate {first} --stop-time 1 --show-plot",
-            f"  python {name}_fmu_test.py      builds the units and compares them with reference vectors",
+            "Each unit has a binary for Linux on x86-64 (glibc) and C sources for other machines, which the importing",
+            "tool compiles. With FMPy:",
+            f"  fmpy simulate {known[-2].file} --stop-time 1 --show-plot",
+            f"  python {name}_fmu_test.py      compares the units with reference vectors",
+            "Elsewhere, with CMake and a C compiler, first:",
+            f"  fmpy compile {known[-2].file}",
             "",
         ]
     )

@@ -173,6 +173,7 @@ class Model:
     values: of parameters that are not those of the robot's file, by name.
     notes:  further sentences for the head of the files.
     sampling: of a controller.
+    deterministic: in C, one sequence of operations for all inputs, with the same bits on every processor.
     """
 
     robot: Robot
@@ -183,11 +184,17 @@ class Model:
     values: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     sampling: Sampling | None = None
+    deterministic: bool = False
 
     @cached_property
     def axes(self) -> tuple[tuple[str, Kind], ...]:
-        """(name, kind) of what every array has an entry for: joints, then motors of elastic joints."""
+        """(name, kind) of what every array has an entry for: joints, then motors of elastic joints.
+
+        A law has one entry for a joint: of an elastic one it sees and drives the motor.
+        """
         where, joints = coordinates(self.robot), self.robot.joints
+        if self.sampling is not None:
+            return tuple((joint.name, joint.kind) for joint in joints)
         kinds = where.joined([joint.kind for joint in joints], [joint.kind for joint in joints])
         return tuple(zip(where.names, kinds, strict=True))
 

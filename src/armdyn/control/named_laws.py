@@ -143,12 +143,12 @@ def law(name: str, dyn: Dynamics, *, period: float | None = None, **gains: Any) 
 
 def _designed_for(period: float, name: str, dyn: Dynamics, gains: Mapping[str, Any]) -> Law:
     """The design with the highest frequency, up to its default, that is stable when it is sampled with a period."""
-    from armdyn.control.sampling import largest_stable_period
+    from armdyn.control.sampling import linear_loops
 
     usual = float(signature(cast(Any, LAWS[name].designer)).parameters["frequency"].default or DEFAULT_FREQUENCY)
     for share in SHARES:
         found = law(name, dyn, frequency=share * usual, **gains)
-        if largest_stable_period(found, dyn, dyn, MARGIN * period) >= MARGIN * period:
+        if linear_loops(found, dyn, dyn).stable(MARGIN * period):
             return found
     raise ArmdynError(
         f"no design of {name} is stable with a control period of {period:g} s",

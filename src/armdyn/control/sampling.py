@@ -32,8 +32,11 @@ SHORTEST = 1e-6
 """Shortest period that is tried, s."""
 
 
-class LinearLoop(NamedTuple):
-    """A loop about one motion: x' = A x + B tau, tau = F x + G z, z' = P x + Q z, with x = (q, qd) and the memory z."""
+class LinearLoops(NamedTuple):
+    """Loops about motions: x' = A x + B tau, tau = F x + G z, z' = P x + Q z, with x = (q, qd) and the memory z.
+
+    Each is an array of matrices, one for each motion.
+    """
 
     A: Array
     B: Array
@@ -42,17 +45,23 @@ class LinearLoop(NamedTuple):
     P: Array
     Q: Array
 
-    def growth(self, period: float) -> float:
-        """Rate of the fastest growing motion of the sampled loop, 1/s; negative if all of them decay."""
-        size, inputs = self.B.shape
-        both = expm(period * np.block([[self.A, self.B], [np.zeros((inputs, size + inputs))]]))
-        A, B = both[:size, :size], both[:size, size:]
-        memory = np.eye(len(self.Q)) + period * self.Q
+    def growth(self, period: float) -> Array:
+        """Rates of the fastest growing motion of each sampled loop, 1/s; negative if all of them decay."""
+        count, size, inputs = self.B.shape
+        both = expm(period * np.block([[self.A, self.B], [np.zeros((count, inputs, size + inputs))]]))
+        A, B = both[:, :size, :size], both[:, :size, size:]
+        memory = np.eye(self.Q.shape[-1]) + period * self.Q
         loop = np.block([[A + B @ self.F, B @ self.G], [period * self.P, memory]])
-        return float(np.log(np.abs(np.linalg.eigvals(loop)).max()) / period)
+        return np.asarray(np.log(np.abs(np.linalg.eigvals(loop)).max(axis=-1)) / period)
+
+    def stable(self, period: float) -> bool:
+        """Whether no motion grows faster in the sampled loops than in nearly continuous ones."""
+        if not len(self.A):
+            return True
+        return bool((self.growth(period) <= GROWTH + np.maximum(0.0, self.growth(SHORTEST))).all())
 
 
-def linear_loops(law: Law, model: Dynamics, plant: Dynamics) -> list[LinearLoop]:
+def linear_loops(law: Law, model: Dynamics, plant: Dynamics) -> LinearLoops:
     """The loop about slow motions at configurations all over the workspace. model: of the law, for its reference."""
     n = plant.robot.n
     low, high = working_range(plant.robot, one_turn=True)
@@ -66,10 +75,11 @@ def linear_loops(law: Law, model: Dynamics, plant: Dynamics) -> list[LinearLoop]
             found.append(_linear_loop(law, model, plant, q, qd))
         except SingularTask:  # the law gives no torques there
             continue
-    return found
+    return LinearLoops(*map(np.array, zip(*found, strict=True))) if found else LinearLoops(*[np.empty(0)] * 6)
 
 
-def _linear_loop(law: Law, model: Dynamics, plant: Dynamics, q: Array, qd: Array) -> LinearLoop:
+def _linear_loop(law: Law, model: Dynamics, plant: Dynamics, q: Array, qd: Array) -> tuple[Array, ...]:
+    """The matrices of the loop about one motion."""
     where = plant.coordinates
     n, size, motors = len(q), where.size, list(where.motors)  # the law sees and drives the motors of elastic joints
     x, xd = (np.array(where.joined(part, part)) for part in (q, qd))
@@ -91,12 +101,7 @@ def _linear_loop(law: Law, model: Dynamics, plant: Dynamics, q: Array, qd: Array
     jacobian, m = np.array(columns).T, 2 * n
     seen = np.zeros((len(jacobian), 2 * size))
     seen[:, [*motors, *(size + place for place in motors)]] = jacobian[:, :m]
-    return LinearLoop(A, B, seen[:n], jacobian[:n, m:], seen[n:], jacobian[n:, m:])
-
-
-def stable_when_sampled(loops: list[LinearLoop], period: float) -> bool:
-    """Whether no motion grows faster in the sampled loops than in nearly continuous ones."""
-    return all(loop.growth(period) <= GROWTH + max(0.0, loop.growth(SHORTEST)) for loop in loops)
+    return A, B, seen[:n], jacobian[:n, m:], seen[n:], jacobian[n:, m:]
 
 
 def largest_stable_period(law: Law, model: Dynamics, plant: Dynamics, period: float) -> float:
@@ -108,10 +113,10 @@ def largest_stable_period(law: Law, model: Dynamics, plant: Dynamics, period: fl
     period: time between two calls of the law, s.
     """
     loops = linear_loops(law, model, plant)
-    if stable_when_sampled(loops, period):
+    if loops.stable(period):
         return period
     low, high = SHORTEST, period
     while high / low > 1.02:
         middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if stable_when_sampled(loops, middle) else (low, middle)
+        low, high = (middle, high) if loops.stable(middle) else (low, middle)
     return low

@@ -357,8 +357,11 @@ class Controller:
         return Vectors(inputs, outputs, np.full(count, max(1.0, largest)))
 
     def record(self, periods: int) -> Vectors:
-        """The law over numbers in successive periods, along a measured motion near the desired one."""
-        rng, given = np.random.default_rng(4), self._given(2)
+        """The law over numbers in successive periods, along a measured motion near the desired one.
+
+        Halfway its parameters change, as gains and a payload may at any time.
+        """
+        rng, given = np.random.default_rng(4), self._given(periods)
         time = self.period * np.arange(periods)
         start = self.motion(time) if self.motion is not None else given["q"][1] + np.outer(time, given["qd"][1])
         q = np.round(start + rng.uniform(-0.01, 0.01, start.shape), 9)
@@ -366,15 +369,21 @@ class Controller:
         wanted = {name: np.tile(given[name][1], (periods, 1)) for name in self.reference}
         if self.motion is not None:
             wanted = {name: self.motion(time, order) for order, name in enumerate(JOINT_SPACE)}
-        memory, rows = self.law.start(q[0], qd[0]), []
-        for k in range(periods):
-            parts = [wanted[name][k] for name in self.reference]
-            found = self.period_of(self.law, time[k], q[k], qd[k], parts, memory)
-            memory = found.get("next_memory", memory)
-            rows.append(found["tau"])
         inputs = {"q": q, "qd": qd} | ({} if self.motion is not None else wanted)
-        tau = np.array(rows, dtype=float)
-        return Vectors(inputs, {"tau": tau}, np.full(periods, max(1.0, np.abs(tau).max())))
+        laws = [self.law] * periods
+        if self.parameters:
+            half = np.arange(periods) < periods // 2
+            inputs[PARAMETERS] = np.where(half[:, None], given[PARAMETERS][AT_DEFAULTS], given[PARAMETERS][-1])
+            laws = [each for row in (AT_DEFAULTS, -1) for each in [self.in_numbers(given[PARAMETERS][row])]]
+            laws = [laws[0 if early else 1] for early in half]
+        memory, rows = laws[0].start(q[0], qd[0]), []
+        for k, law in enumerate(laws):
+            parts = [wanted[name][k] for name in self.reference]
+            rows.append(self.period_of(law, time[k], q[k], qd[k], parts, memory))
+            memory = rows[-1].pop("next_memory", memory)
+        outputs = {name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]}
+        largest = max(float(np.abs(values).max()) for values in outputs.values())
+        return Vectors(inputs, outputs, np.full(periods, max(1.0, largest)))
 
     def model(self, prefix: str | None = None) -> Model:
         """What the writers of `codegen` write."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from armdyn.codegen.export_files import Exported, contents, model_for
+from armdyn.codegen.export_files import TARGETS, Exported, contents, determined, model_for
 from armdyn.codegen.export_files import export as export_dynamics
 from armdyn.codegen.functions import Real
 from armdyn.codegen.payload_parameters import with_payload_parameters
@@ -14,7 +14,7 @@ from armdyn.control.sampling import largest_stable_period
 from armdyn.controllers.controller import PAYLOAD_NAME, Controller
 from armdyn.controllers.inverse_functions import ALL, NEAREST, inverse_functions
 from armdyn.dynamics import Dynamics, compile
-from armdyn.errors import ArmdynError, NotApplicable
+from armdyn.errors import ArmdynError, NotApplicable, unknown_name
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FREE, LOSSY, takes
 from armdyn.simulation.experiment import Experiment, LawChoice
@@ -23,7 +23,7 @@ from armdyn.trajectory.piecewise import PiecewisePolynomial
 PERIOD = 1e-3
 """Control period where none is given, s."""
 LANGUAGES = ("c", "cpp", "matlab", "wasm", "python")
-"""Languages in which controllers can be written."""
+"""Languages in which the inverse kinematics can be written; control laws are units of simulation (FMU) too."""
 
 
 @takes(*CLOSED, "elastic", *LOSSY, *FREE)
@@ -36,6 +36,7 @@ def export(
     parameters: bool = False,
     loops: bool | None = None,
     real: Real = "double",
+    deterministic: bool = False,
     law: str | Law | Experiment | None = None,
     period: float | None = None,
     tunable: Iterable[str] = (),
@@ -51,6 +52,8 @@ def export(
     loops: in C and C++, loops over a table of links instead of straight-line code, whose size does not depend on the
         number of joints (default: from 24 joints on, where it is the faster code too).
     real: in C, the type of numbers, "double" or "float" (default: "double").
+    deterministic: in C, one sequence of operations for all inputs, with the same bits on every processor (default:
+        False).
     law: a control law, by name, or an experiment, whose reference is then part of the code: functions `start`,
         `control` and `motion` (default: the dynamics alone).
     period: time between two calls of the law, s (default: that of the experiment, or 0.001). Designed gains are those
@@ -74,20 +77,29 @@ def export(
         names = None if functions is None or isinstance(functions, str) else tuple(functions)
         inverse = [name for name in names or () if name in (NEAREST, ALL)]
         if names is None or not inverse:
-            return export_dynamics(robot, to, functions, prefix, parameters=parameters, loops=loops, real=real)
+            return export_dynamics(
+                robot, to, functions, prefix, parameters=parameters, loops=loops, real=real, deterministic=deterministic
+            )
+        if deterministic:
+            raise NotApplicable(
+                "deterministic inverse kinematics", where="export", expected="other functions, or a law"
+            )
         return _with_inverse(robot, to, names, inverse, prefix, real, parameters=parameters, loops=loops)
-    if to not in LANGUAGES or real != "double" or parameters:
+    if to not in TARGETS:
+        raise unknown_name("language", to, TARGETS, where="export")
+    if real != "double" or parameters:
         raise NotApplicable(
-            "a control law as an FMU, in 32-bit numbers or with the parameters of the robot's file",
+            "a control law in 32-bit numbers or with the parameters of the robot's file",
             where="export",
-            expected=f"numbers of 64 bits in one of: {', '.join(LANGUAGES)}",
+            expected="numbers of 64 bits, and the law's own tunable gains",
         )
     controller, plant = controller_for(robot, law, period, tuple(tunable))
     require_stable(controller, plant)
     model = controller.model(prefix)
     if functions is not None:
-        beside = model_for(to, robot, functions, prefix, loops=loops)
+        beside = model_for("c" if to == "fmu" else to, robot, functions, prefix, loops=loops)
         model = replace(model, functions=(*model.functions, *beside.functions))
+    model = determined(model, to) if deterministic else model
     return Exported(to, model, contents(model, to))
 
 

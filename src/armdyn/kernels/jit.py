@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.errors import PerformanceWarning
+from armdyn.errors import ArmdynError, PerformanceWarning
 from armdyn.kernels.call.arrays import EXTERNALS, NEW_FROM_DESCR, RETURN
 from armdyn.kernels.call.functions import MethodRecord, retire, table
 from armdyn.kernels.machine import Machine
@@ -136,6 +136,24 @@ def compiled(text: str, effort: int = 1, optimise: bool = False) -> bytes:
                 builder = llvm.create_pass_builder(_target(effort), llvm.create_pipeline_tuning_options(2))
                 builder.getModulePassManager().run(module, builder)
             return bytes(_target(effort).emit_object(module))
+
+
+def portable(triple: str, processor: str, *texts: str) -> bytes:
+    """Object code of modules linked together, for all processors from this one on; for a file, not for this process."""
+    if not available():
+        raise ArmdynError("no LLVM to make a binary", where="export", expected="llvmlite, which armdyn depends on")
+    with _lock:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        options = {"cpu": processor, "opt": 2, "reloc": "pic", "codemodel": "small"}
+        target = llvm.Target.from_triple(triple).create_target_machine(**options)
+        first, *others = (llvm.parse_assembly(f'target triple = "{triple}"\n{text}') for text in texts)
+        for other in others:
+            first.link_in(other)
+        first.verify()
+        builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(2))
+        builder.getModulePassManager().run(first, builder)
+        return bytes(target.emit_object(first))
 
 
 class Code:
