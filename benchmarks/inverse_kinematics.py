@@ -1,8 +1,8 @@
-"""Inverse kinematics against EAIK, Robotics Toolbox (C++) and a script over Pinocchio, in one run and in turns.
+"""Inverse kinematics against EAIK and Robotics Toolbox (C++), in one run and in turns.
 
     python benchmarks/inverse_kinematics.py [--quick]
 
-Needs eaik, roboticstoolbox-python and pin where they are compared; what is not installed is left out and named.
+Needs eaik and roboticstoolbox-python where they are compared; what is not installed is left out and named.
 Every solution of every engine is judged by the forward kinematics of armdyn. Times are the best of several rounds.
 """
 

@@ -315,3 +315,11 @@ def test_a_finer_grid_that_fails_leaves_the_coarser_answer() -> None:
     dyn, curve = _random_spline("puma560", 100)
     motion = armdyn.time_optimal(curve, dyn)
     assert armdyn.feasibility(dyn, motion, dt=motion.duration / 10_000).use["torque"].max() < 1.0003
+
+
+def test_a_fine_grid_of_a_long_path_with_friction_has_a_timing() -> None:
+    """Cells so small that no speed is told from rest would be called infeasible."""
+    points = waypoints("puma560", 100, 100)
+    curve = armdyn.trajectory.from_samples(np.linspace(0, 1, 100), points)
+    motions = [armdyn.time_optimal(curve, compiled("puma560"), points=cells) for cells in (1000, 3000)]
+    assert motions[1].duration == pytest.approx(motions[0].duration, rel=2e-3)

@@ -16,6 +16,8 @@ from armdyn.typing import Array
 
 FINER = np.array([1 / 64, 1 / 16, 1 / 4])
 """Where the cells next to the ends are subdivided."""
+SMALLEST = 1e-7
+"""Smallest of these cells, as a share of the path: in smaller ones no speed would be told from rest."""
 FEWEST = 40
 """Smallest number of cells between two corners."""
 
@@ -49,6 +51,7 @@ def _grid(dyn: Dynamics, curve: Trajectory, first: float, last: float, points: i
     sigma = np.sin(np.linspace(0.0, np.pi / 2, 8 * count + 1)) ** 2
     even = np.interp(np.linspace(0, 1, count + 1), 0.5 * (sigma + np.linspace(0, 1, 8 * count + 1)), sigma)
     ends = even[1] * FINER  # how friction behaves at rest then matters for a moment only
+    ends = ends[ends * (last - first) > SMALLEST]
     x = first + (last - first) * np.concatenate([[0.0], ends, even[1:-1], 1 - ends[::-1], [1.0]])
     x[-1] = last
     places = np.concatenate([[first], curve.breaks / curve.duration, reversals(dyn, curve, x), [last]])
