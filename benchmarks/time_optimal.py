@@ -1,9 +1,10 @@
 """Time-optimal timing against the package toppra: durations, and times to compute a trajectory, as ratios.
 
-    python benchmarks/time_optimal.py [paths] [cells]
+    python benchmarks/time_optimal.py [waypoints,... [cells,...]]
 
-Both get the same splines through five random joint positions, the same limits and the same number of cells; toppra's
-inverse dynamics is our compiled function, the fastest that it can call one by one ("own"), or Pinocchio's ("pin").
+Both get the same splines through random joint positions, the same limits and the same number of cells; toppra's
+inverse dynamics is our compiled function, the fastest that it can call one by one, or Pinocchio's (pin). puma560 has
+friction here, and none for toppra. Limits are checked at 40,001 times; stops are places inside at which the speed is 0.
 Times are of the processor, the best of several runs taken in turn, so that other load falls on both.
 """
 
@@ -11,7 +12,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,13 +22,13 @@ import toppra as ta
 
 import armdyn
 
-REPEATS = 7
+REPEATS = 5
 
 
-def waypoints(robot: armdyn.Robot, seed: int) -> np.ndarray:
+def waypoints(robot: armdyn.Robot, count: int, seed: int) -> np.ndarray:
     limits = armdyn.motion.motion_limits(robot)
     low, high = np.maximum(limits.lower, -2.5), np.minimum(limits.upper, 2.5)
-    return low + (high - low) * (0.2 + 0.6 * np.random.default_rng(seed).random((5, robot.n)))
+    return low + (high - low) * (0.2 + 0.6 * np.random.default_rng(seed).random((count, robot.n)))
 
 
 def theirs(robot: armdyn.Robot, inverse_dynamics: Callable[..., Any], points: np.ndarray, cells: int) -> Any:
@@ -68,42 +71,33 @@ def best(runs: dict[str, Callable[[], Any]]) -> tuple[dict[str, float], dict[str
     return seconds, results
 
 
-def main(paths: int = 10, cells: int = 400) -> dict[str, float]:
+def main(waypoint_counts: Sequence[int] = (5, 25, 100, 400), cell_counts: Sequence[int] = (400, 1000, 3000)) -> None:
     ta.setup_logging("ERROR")
-    headline = {}
-    for name in ("panda", "ur5"):
+    print("robot    waypoints cells  toppra, ms  ours, ms  ratio (pin)   T/T toppra   use: toppra, ours   stops")
+    for name in ("panda", "ur5", "puma560"):
         robot = armdyn.load(name)
         dyn = armdyn.compile(robot)
+        bare = dyn if name != "puma560" else armdyn.compile(robot.without("friction"))
         pinocchio = with_pinocchio(robot)
-        print(f"\n{name}, {cells} cells" + f"{'toppra':>18}{'ours':>11}{'ratio':>10}   largest use of a limit")
-        print(f"{'path':<8}{'T, s':>21}{'T, s':>14}{'T':>10}   {'toppra':>8}{'ours':>9}   time: {'own':>6}{'pin':>8}")
-        ratios: list[list[float]] = []
-        for seed in range(paths):
-            points = waypoints(robot, seed)
-            curve = armdyn.trajectory.from_samples(np.linspace(0, 1, 5), points)
+        for count, cells in product(waypoint_counts, cell_counts):
+            points = waypoints(robot, count, count)
+            curve = armdyn.trajectory.from_samples(np.linspace(0, 1, count), points)
             runs: dict[str, Callable[[], Any]] = {
-                "ours": lambda dyn=dyn, curve=curve: armdyn.time_optimal(curve, dyn, points=cells),
-                "own": lambda robot=robot, dyn=dyn, points=points: theirs(robot, dyn.inverse_dynamics, points, cells),
+                "ours": partial(armdyn.time_optimal, curve, dyn, points=cells),
+                "own": partial(theirs, robot, bare.inverse_dynamics, points, cells),
             }
             if pinocchio is not None:
-                runs["pin"] = lambda robot=robot, pinocchio=pinocchio, points=points: theirs(
-                    robot, pinocchio, points, cells
-                )
+                runs["pin"] = partial(theirs, robot, pinocchio, points, cells)
             seconds, results = best(runs)
             ours, other = results["ours"], results["own"]
-            uses = [largest_use(dyn, motion) for motion in (_as_motion(other), ours)]
-            row = [other.duration, ours.duration, ours.duration / other.duration, *uses]
-            row += [seconds[key] / seconds["ours"] for key in ("own", "pin") if key in seconds]
-            ratios.append(row)
-            times = "".join(f"{x:8.2f}" for x in row[5:])
-            print(f"{seed:<8}{row[0]:21.4f}{row[1]:14.4f}{row[2]:10.4f}   {uses[0]:8.5f}{uses[1]:9.5f}        {times}"
-                  f"   ({seconds['ours'] * 1e3:.1f} ms)")  # fmt: skip
-        table = np.array(ratios)
-        print(f"{name}: duration over toppra's {table[:, 2].min():.4f} to {table[:, 2].max():.4f}; toppra's time over "
-              f"ours, median: {', '.join(f'{x:.2f}' for x in np.median(table[:, 5:], axis=0))}")  # fmt: skip
-        headline[f"{name} duration"] = float(table[:, 2].max())
-        headline[f"{name} time"] = float(np.median(table[:, 5]))
-    return headline
+            ratio = [seconds[key] / seconds["ours"] for key in ("own", "pin") if key in seconds]
+            uses = [largest_use(bare, _as_motion(other)), largest_use(dyn, ours)]
+            print(
+                f"{name:8} {count:8} {cells:6} {1e3 * seconds['own']:11.1f} {1e3 * seconds['ours']:9.2f}"
+                f" {ratio[0]:6.1f} {f'({ratio[-1]:.1f})':>7} {ours.duration / other.duration:12.4f}"
+                f" {uses[0]:14.4f} {uses[1]:11.5f} {int((ours.speed[1:-1] == 0).sum()):7}",
+                flush=True,
+            )
 
 
 def _as_motion(other: Any) -> Callable[..., Any]:
@@ -115,9 +109,9 @@ def _as_motion(other: Any) -> Callable[..., Any]:
 
 
 def largest_use(dyn: armdyn.Dynamics, motion: Any) -> float:
-    use = armdyn.feasibility(dyn, motion, dt=motion.duration / 10_000).use
+    use = armdyn.feasibility(dyn, motion, dt=motion.duration / 40_000).use
     return max(float(use[name].max()) for name in ("velocity", "acceleration", "torque"))
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*([int(word) for word in each.split(",")] for each in sys.argv[1:]))

@@ -68,6 +68,7 @@ from armdyn.motion import largest_payload as largest_payload
 from armdyn.motion import plan as plan
 from armdyn.motion import scale_to_torque as scale_to_torque
 from armdyn.motion import shortest_cycle as shortest_cycle
+from armdyn.motion import size as size
 from armdyn.motion import sizing as sizing
 from armdyn.motion import time_optimal as time_optimal
 from armdyn.motion import torque_breakdown as torque_breakdown

@@ -31,7 +31,8 @@ import armdyn.cli.verb
 from armdyn.cli import application, main
 from armdyn.errors import ArmdynError
 from armdyn.identification import read_log
-from armdyn.mechanics import lagrange, newton_euler
+from armdyn.mechanics import kane, lagrange, newton_euler
+from armdyn.motion.drive_choice import CLASSES, read_drives
 from armdyn.parameters import base_parameters
 from armdyn.result import Result
 from support import walked_arm as truth
@@ -42,6 +43,7 @@ from support.walked_arm import Engine
 
 ENGINE = Engine()
 LOAD = (1.5, (0.0, 0.05, 0.0))
+MOVE = armdyn.point_to_point([0.0, 0.3, -0.2], [0.8, -0.4, 0.7], "quintic", duration=1.0)
 SLIPPED = truth.TOML.replace("0.06, 0, 0.06]", "0.06, 0, 0.0006]")
 GUESS = truth.TOML.replace("mass = 4.0", "mass = 5.0").replace("viscous = 1.0", "viscous = 0.2")
 SOFT = """
@@ -249,6 +251,22 @@ def judge_analyse(claims: Claims, text: str, file: Path) -> None:
     assert claims["bounds"]["gravity"][0] >= np.linalg.norm(ENGINE.gravity(random), axis=1).max()
 
 
+def judge_solve(claims: Claims, text: str, file: Path) -> None:
+    """Every solution puts the tool there; the distance to the limits, and how many are within them."""
+    table = table_of(file)
+    (q,) = columns(table, "q")
+    for row, condition in zip(q, table["condition"], strict=True):
+        np.testing.assert_allclose(ENGINE.tool_position(row), [0.4, 0.2, 0.4], atol=1e-12)
+        pin.computeJointJacobians(ENGINE.model, ENGINE.data, row)
+        pin.updateFramePlacements(ENGINE.model, ENGINE.data)
+        J = pin.getFrameJacobian(ENGINE.model, ENGINE.data, ENGINE.tool, pin.LOCAL_WORLD_ALIGNED)[:3]
+        assert condition == pytest.approx(np.linalg.cond(J), rel=1e-9)
+    room = np.minimum(q - truth.LOWER, truth.UPPER - q).min(axis=1)
+    np.testing.assert_allclose(table["room"], room, atol=1e-12)
+    np.testing.assert_allclose(claims["q"], q, atol=1e-15)
+    assert f"{len(q)} found, {(room >= 0).sum()} of them within the limits" in text
+
+
 def judge_study(claims: Claims, text: str, file: Path) -> None:
     """Torques of the motion, robot and code of the folder, and facts of the report that follow from them."""
     q, qd, qdd, tau = columns(table_of(file), "q", "qd", "qdd", "tau")
@@ -392,6 +410,26 @@ def judge_explain(claims: Claims, text: str, file: Path) -> None:
     assert (difference <= torque).all() and difference[0] > 0
 
 
+def judge_size(claims: Claims, text: str, file: Path) -> None:
+    """Motor torques along the motion, by the engine, with the inertia and the ratio that stand in the file."""
+    written = {joint["name"]: joint for joint in tomllib.loads(file.read_text(encoding="utf-8"))["joint"]}
+    _, gears = read_drives(CLASSES)
+    t = np.linspace(0, MOVE.duration, 2001)
+    q, qd, qdd = (MOVE(t, order) for order in range(3))
+    qd = np.where(np.abs(qd) > 1e-12, qd, 0.0)  # at rest, the sign of friction would be that of rounding
+    bare = armdyn.load(file.with_name("arm.toml")).without("rotors", "motors")
+    tau = kane.inverse_dynamics(bare, q, qd, qdd)
+    for j, (name, claim) in enumerate(claims["joints"].items()):
+        chosen, rotor = claim["chosen"], written[name]["rotor"]
+        eta = next(gear.efficiency for gear in gears if gear.name == chosen["gear"])
+        power = tau[:, j] * qd[:, j]
+        load = tau[:, j] * np.select([power > 0, power < 0], [1 / eta, eta], 1.0)
+        torque = rotor["inertia"] * rotor["ratio"] * qdd[:, j] + load / rotor["ratio"]
+        assert chosen["peak_torque"] == pytest.approx(np.abs(torque).max(), rel=0.01)  # beside reversals of friction
+        assert chosen["rms_torque"] == pytest.approx(np.sqrt(np.trapezoid(torque**2, t) / MOVE.duration), rel=1e-3)
+        assert f"{chosen['ratio']:.5g}" in text and chosen["motor"] in text
+
+
 def judge_template(claims: Claims, text: str, file: Path) -> None:
     """Headings are those that are listed; a row that is filled in by them is the robot that was meant."""
     lines = file.read_text(encoding="utf-8-sig").splitlines()
@@ -452,6 +490,7 @@ class Delivery(NamedTuple):
     judge: Callable[[Claims, str, Path], None]
     broken: Break
     option: str = "out"
+    """The option that names the file; none: it is an argument."""
 
 
 DELIVERIES = {
@@ -483,10 +522,14 @@ DELIVERIES = {
         ("arm.toml", "--period", "5", "--seconds", "1"), "exciting.csv", judge_excite,
         Break("armdyn.text_table.write", scaled("qd1"))),
     "analyse": Delivery(
-        ("arm.toml", "--map", "gravity", "--over", "shoulder,elbow"), "map.csv", judge_analyse,
+        ("arm.toml", "--map", "gravity:shoulder,elbow"), "map.csv", judge_analyse,
         Break("armdyn.text_table.write", scaled("gravity_elbow"))),
+    "solve": Delivery(
+        ("arm.toml", "--pose", "0.4,0.2,0.4"), "solutions.csv", judge_solve,
+        Break("armdyn.text_table.write", scaled("q2"))),
     "study": Delivery(("arm.toml",), "study/motion.csv", judge_study,
-        Break("armdyn.text_table.write", scaled("tau1"))),
+        Break("armdyn.report.chapters.subject.write_text",
+              lambda write, path, text: write(path, re.sub("^(t,.*)tau1,tau2", r"\1tau2,tau1", text)))),
     "reproduce": Delivery(
         ("milicevic",), "page.html", judge_reproduce,
         Break("armdyn.texts.running.write_text", replaced(">same</span></h3>", ">corrected</span></h3>"))),
@@ -512,7 +555,10 @@ DELIVERIES = {
         "report"),
     "template": Delivery(
         (), "table.csv", judge_template,
-        Break("armdyn.formats.template._heading", lambda heading, *each: heading(*each).replace("[mm]", "[m]"))),
+        Break("armdyn.formats.template._heading", lambda heading, *each: heading(*each).replace("[mm]", "[m]")), ""),
+    "size": Delivery(
+        ("arm.toml", "move.csv"), "driven.toml", judge_size,
+        Break("armdyn.formats.toml.write_text", replaced("ratio = ", "ratio = 1"))),
 }  # fmt: skip
 ELSEWHERE = {"bench": "speed", "identify": "identification/test_delivery.py", "share": "webpage/test_shared_page.py"}
 """Figures of `bench` are times, which no file can be asked for; two others are judged in more detail elsewhere."""
@@ -536,6 +582,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     truth.write_log(place / "log.csv", ENGINE, 3)
     truth.write_log(place / "loaded.csv", Engine(LOAD), 4)
     write_soft_log(place / "soft.csv")
+    t = np.linspace(0, MOVE.duration, 201)
+    table = np.column_stack([t, *(MOVE(t, order) for order in range(3))])
+    heads = ",".join(["t", *(f"{name}{j}" for name in ("q", "qd", "qdd") for j in (1, 2, 3))])
+    np.savetxt(place / "move.csv", table, delimiter=",", header=heads, comments="", fmt="%.12g")
     return place
 
 
@@ -579,7 +629,8 @@ def commanded(verb: str, folder: Path) -> Made:
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
         patch.setattr(armdyn.cli.verb, "finish", recorded)
-        main([verb, *arguments, f"--{delivery.option}", str(target), "--json", "--force"])
+        writes = [f"--{delivery.option}", str(target), "--force"] if delivery.option else [str(target)]
+        main([verb, *arguments, *writes, "--json"])
     (result,) = results
     return Made(result, json.loads(out.getvalue()), str(result), file)
 
@@ -612,6 +663,8 @@ def test_a_broken_writer_is_noticed(verb: str, walk: Callable[[str], Made], tmp_
         with pytest.raises((AssertionError, ArmdynError)):
             if verb == "study":
                 armdyn.study(armdyn.load(folder / "arm.toml"), target)
+            elif verb == "template":
+                armdyn.template(target)
             elif delivery.option == "report":
                 made.result.report(target)  # type: ignore[attr-defined]
             else:
@@ -626,6 +679,7 @@ def test_a_wrong_claim_is_noticed(walk: Callable[[str], Made]) -> None:
         "plan": ("joints", 1, "peak torque"),
         "simulate": ("joints", "elbow", "peak_error"),
         "evaluate": ("M", 1, 1),
+        "size": ("joints", "elbow", "chosen", "rms_torque"),
         "sweep": ("results", "holding_torque_elbow", 2),
         "excite": ("condition",),
         "analyse": ("holding_torque", 2),
@@ -634,6 +688,7 @@ def test_a_wrong_claim_is_noticed(walk: Callable[[str], Made]) -> None:
         "payload": ("payload", "cy", "value"),
         "stiffness": ("joints", "swing", "stiffness"),
         "share": ("bytes",),
+        "solve": ("q", 0, 1),
         "prune": ("bound", 1),
     }
     for verb, (*path, last) in places.items():
@@ -650,7 +705,7 @@ def test_a_wrong_claim_is_noticed(walk: Callable[[str], Made]) -> None:
 def test_every_verb_that_writes_is_walked() -> None:
     commands = typing.cast(Any, typer.main.get_command(application())).commands
     writing = {name for name, each in commands.items() if {"out", "report"} & {p.name for p in each.params}}
-    assert writing == set(DELIVERIES) | {"bench"}
+    assert writing | {"template"} == set(DELIVERIES) | {"bench"}  # a template is written where its argument says
     assert all((Path(__file__).parents[1] / place).exists() for place in ELSEWHERE.values())
 
 

@@ -46,6 +46,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "share": ("planar2r",),
     "show": ("scara5", "--dh", "modified"),
     "simulate": ("planar2r", "--law", "pid", "--set", "reference.duration=0.1"),
+    "size": ("planar2r", "move.csv"),
     "solve": ("planar3r", "--pose", "0.5,0.3,0,0,0,20deg"),
     "study": ("pendulum",),
     "sweep": ("planar2r", "--vary", "payload=0,1"),
@@ -103,6 +104,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     arm = rubbing("planar3r")
     arm.save(folder / "arm.toml")
     (folder / "broken.toml").write_text(BROKEN, encoding="utf-8")
+    move = armdyn.point_to_point([0.0, 0.0], [1.0, 0.5], "quintic", duration=1.0)
+    t = np.linspace(0.0, 1.0, 101)
+    columns = np.column_stack([t, *(move(t, order) for order in range(3))])
+    heads = "t,q1,q2,qd1,qd2,qdd1,qdd2"
+    np.savetxt(folder / "move.csv", columns, delimiter=",", header=heads, comments="", fmt="%.12g")
     (folder / "design.toml").write_text("[harmonics]\ncount = 2\n[search]\nstarts = 1\n", encoding="utf-8")
     for name, robot in (("log", arm), ("loaded", arm.with_payload(1.5, (0.0, 0.05, 0.0)))):
         log = simulated(robot, 0, torque_noise=0.005)

@@ -8,7 +8,7 @@ import pytest
 import armdyn
 from armdyn.motion.verdict import FeasibilityStatus
 from armdyn.texts.siciliano import example_7_2
-from motion.arms import compiled, slider
+from motion.arms import compiled, slider, waypoints
 
 LIFT = armdyn.point_to_point([0.0], [1.0], "bang_bang", duration=2.0)  # a = 1 then -1, v up to 1
 WEIGHT = 2.0 * 9.81
@@ -128,3 +128,41 @@ def test_bad_questions() -> None:
         armdyn.sizing(slider(), LIFT, side="rotor")  # type: ignore[arg-type]
     with pytest.raises(armdyn.ArmdynError, match="rest = -1"):
         armdyn.sizing(slider(), LIFT, rest=-1.0)
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_functions_of_motion_return_is_feasible_and_no_less(name: str, seed: int) -> None:
+    """`feasibility` accepts answers of time_optimal, scale_to_torque and plan, but not at limits lower by 0.1 %."""
+    dyn, points = compiled(name), waypoints(name, seed, 4)
+    reference = armdyn.trajectory.from_samples(np.linspace(0, 1 + seed, 4), points)
+    motions = [
+        armdyn.time_optimal(points, dyn),
+        armdyn.scale_to_torque(reference, dyn),
+        armdyn.plan(dyn, points, timing="optimal").motion,
+    ]
+    for motion in motions:
+        verdict = armdyn.feasibility(dyn, motion)
+        kept = [excess for excess in verdict.excesses if excess.quantity != "position"]  # no timing changes the path
+        assert not kept
+        limits = verdict.limits
+        names = {"v_max": "velocity", "a_max": "acceleration", "tau_max": "tau_max", "tau_min": "tau_min"}
+        lower = {key: 0.999 * getattr(limits, own) for key, own in names.items()}
+        over = armdyn.feasibility(dyn, motion, limits=lower).excesses
+        assert any(excess.quantity != "position" for excess in over)
+
+
+def test_a_line_is_timed_on_polynomials_that_keep_the_tool_on_it() -> None:
+    dyn = compiled("panda")
+    q0 = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8])
+    T = dyn.pose(q0)
+    end = T.copy()
+    end[:3, 3] += [0.1, 0.2, -0.15]
+    path = armdyn.trajectory.follow(dyn.robot, armdyn.trajectory.line(T, end, duration=1.0), q0)
+    motion = armdyn.time_optimal(path, dyn)
+    here = dyn.pose(motion(np.linspace(0, motion.duration, 500)))
+    way = (end - T)[:3, 3] / np.linalg.norm((end - T)[:3, 3])
+    moved = here[:, :3, 3] - T[:3, 3]
+    assert np.abs(moved - np.outer(moved @ way, way)).max() < 1e-8  # PIECES_ERROR between nodes, ten times
+    assert np.abs(here[:, :3, :3] - T[:3, :3]).max() < 1e-8
+    assert armdyn.feasibility(dyn, motion)

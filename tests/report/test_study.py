@@ -23,7 +23,7 @@ import armdyn
 from armdyn.analysis.configurations import configurations
 from armdyn.cli import main
 from armdyn.doctor import checkup
-from armdyn.errors import PhysicsError
+from armdyn.errors import PhysicsError, ShapeError, UnknownName
 from armdyn.kernels import cache
 from armdyn.report.chapters.chapter import ReportChapter
 from armdyn.report.chapters.contents import CHAPTERS
@@ -341,3 +341,18 @@ class _Counted:
     def __call__(self, *given: Any, **options: Any) -> Any:
         self.calls += 1
         return self.function(*given, **options)
+
+
+def test_a_motion_and_chapters_can_be_asked_for(tmp_path: Path) -> None:
+    robot = armdyn.load("planar2r")
+    move = armdyn.point_to_point([0.0, 0.0], [0.7, -0.4], "quintic", duration=1.25)
+    found = armdyn.study(robot, tmp_path / "out", motion=move, words=["motion and", "actuators"])
+    with (tmp_path / "out" / "motion.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert float(rows[-1]["t"]) == pytest.approx(1.25) and float(rows[-1]["q1"]) == pytest.approx(0.7)
+    page = found.report.read_text(encoding="utf-8")
+    assert ">Actuators<" in page and ">Certificate<" not in page
+    with pytest.raises(UnknownName, match="chapter"):
+        armdyn.study(robot, tmp_path / "other", words=["motors and things"])
+    with pytest.raises(ShapeError, match="2 joints"):
+        armdyn.study(armdyn.load("planar3r"), tmp_path / "third", motion=move)

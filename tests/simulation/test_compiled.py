@@ -231,3 +231,25 @@ def test_a_step_too_long_for_machine_code_is_driven_by_python(monkeypatch: pytes
     assert not simulate(dyn, law, Wave(3), 0.3).compiled
     with pytest.raises(NotApplicable, match="at most 50"):
         simulate(dyn, law, Wave(3), 0.3, solver=Solver(compiled=True))
+
+
+@pytest.mark.parametrize("kind", [armdyn.ResolvedAcceleration, armdyn.OperationalSpace])
+def test_laws_that_lose_rank_are_compiled_and_watched(kind: Any) -> None:
+    """Machine code gives the motion of the Python loop, and where the Jacobian loses rank the run ends likewise."""
+    dyn = armdyn.compile(armdyn.load("panda"))
+    q0 = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8])
+    goal = dyn.pose(q0)[:3, 3] + [0.05, 0.05, -0.05]
+    law = kind(dyn, 100, 20, rows="x y z")
+    reference = line(dyn.pose(q0)[:3, 3], goal, duration=0.2)
+    runs = [simulate(dyn, law, reference, 0.2, q0=q0, solver=Solver(compiled=way)) for way in (True, False)]
+    np.testing.assert_allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(runs[0].tau, runs[1].tau, rtol=0, atol=1e-9)
+    planar = armdyn.compile(armdyn.load("planar2r"))
+    law, outwards = kind(planar, 100, 20, rows="x y"), line([1.99, 0.0, 0.0], [2.0, 0.0, 0.0], duration=0.1)
+    ends = [
+        simulate(planar, law, outwards, 3.0, q0=[0.4, -0.8], solver=Solver(dt=1e-2, compiled=way, integrator="rk4"))
+        for way in (True, False)
+    ]
+    assert ends[0].status is ends[1].status
+    assert ends[0].status is Status.SINGULAR
+    np.testing.assert_array_equal(ends[0].t, ends[1].t)

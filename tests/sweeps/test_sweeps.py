@@ -14,6 +14,7 @@ from armdyn import analysis
 from armdyn.algebra import Vec3
 from armdyn.errors import ArmdynError, FileError, NotApplicable, UnknownName
 from armdyn.mechanics import newton_euler
+from armdyn.motion.sampling import sample_times
 from armdyn.parameters import with_standard_parameters
 from armdyn.robot.parts import Placement
 from armdyn.sweeps import MEASURES, sweep
@@ -26,7 +27,7 @@ def test_every_row_is_that_robot_alone() -> None:
     robot = armdyn.load("planar2r")
     motion = armdyn.point_to_point([0, 0], [1, -1], duration=1.0)
     found = sweep(robot, VARY, measures=["peak_torque"], motion=motion, chunk=5)
-    t = np.linspace(0, 1, 400)
+    t = sample_times(motion, 1 / 400)  # the times of a sweep
     for l2, load, *peaks in np.column_stack([found.points, found.results]):
         made = armdyn.compile(robot.with_parameters(l2=l2).with_payload(load))
         expected = np.abs(made.inverse_dynamics(motion(t), motion(t, 1), motion(t, 2))).max(axis=0)

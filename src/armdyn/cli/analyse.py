@@ -53,7 +53,7 @@ def analyse(
 
     quantity, _, over = (map_of or "").partition(":")
     if quantity and quantity not in MAPS:
-        raise unknown_name("quantity", quantity, MAPS, where="--map")
+        raise unknown_name("map of", quantity, MAPS, where="--map")
     return analyse(
         robot,
         None if at is None else parse.configuration(at, robot, "--at"),

@@ -44,8 +44,8 @@ def robot_names(incomplete: str) -> list[str]:
 
 CHANGES = ("tip", "base", "lock", "without", "payload", "arg")
 """Changes that may follow the name of a robot, as in panda,tip=hand: the body whose frame becomes the tool frame, the
-body that becomes the fixed base, a joint that is held, a feature that is left out, a payload at the tool, kg, an argument of a
-.xacro file."""
+body that becomes the fixed base, a joint that is held, a feature that is left out, a payload at the tool (kg), an
+argument of a .xacro file."""
 
 
 def _changes(incomplete: str) -> list[str]:
@@ -70,7 +70,8 @@ def _changes(incomplete: str) -> list[str]:
 
 def split_robot(text: str) -> tuple[str, dict[str, Any]]:
     """`"panda,tip=hand,lock=j7=0.3"` as "panda" and {"tip": "hand", "lock": {"j7": 0.3}, ...}: arguments of
-    `armdyn.load`, "without", those of `Robot.without`, and "payload", kg. A file whose own name has a comma is taken as it is.
+    `armdyn.load`, "without", those of `Robot.without`, and "payload", kg. A file whose own name has a comma is taken as
+    it is.
     """
     options: dict[str, Any] = {"lock": {}, "args": {}, "without": [], "payload": 0.0}
     name, *changes = [text] if os.path.exists(text) else text.split(",")

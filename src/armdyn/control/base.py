@@ -45,6 +45,13 @@ class Law(ABC):
         """Whether the law can be traced and become part of the compiled loop (default: True)."""
         return True
 
+    def undefined(self, q: Array) -> Array | None:
+        """(k,) configurations (k, n) at which the law has no torques, or nearly none; None: it has them everywhere.
+
+        A law that is not compilable for these alone can be compiled by somebody who asks afterwards.
+        """
+        return None
+
     @property
     def in_task_space(self) -> bool:
         """Whether its reference moves the tool instead of the joints (default: False)."""

@@ -29,6 +29,8 @@ from armdyn.robot.limits import working_range
 from armdyn.typing import Array
 
 ALL = " ".join(ROWS)
+NEARLY_SINGULAR = 100 * SINGULAR_RATIO
+"""Ratio of singular values from which on compiled code, which has no look at the rank, is not trusted."""
 Force = Callable[[float, Array, Array], Any]
 
 
@@ -42,7 +44,7 @@ def task_error(pose: Array, desired: Array) -> Array:
 
 def inverse(J: Array, damping: float) -> Array:
     """(n, rows) inverse of J, or pseudo-inverse for redundant arms, damped if damping > 0; raises SingularTask."""
-    if damping > 0:
+    if damping > 0 or J.dtype == object:  # over symbols, the loss of rank is looked for afterwards: see `undefined`
         return np.asarray(J.T @ solved(J @ J.T + damping**2 * np.eye(len(J)), np.eye(len(J))))
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     if len(J) > J.shape[1] or s[-1] <= SINGULAR_RATIO * s[0] or s[0] == 0:
@@ -211,6 +213,12 @@ class ResolvedAcceleration(TaskLaw):
     @property
     def compilable(self) -> bool:
         return self.damping > 0  # without damping the loss of rank ends the motion
+
+    def undefined(self, q: Array) -> Array | None:
+        if self.damping > 0:
+            return None
+        s = np.linalg.svd(self.dyn.jacobian(q)[..., self.picked, :], compute_uv=False)
+        return np.asarray((len(self.picked) > self.dyn.n) | (s[..., -1] <= NEARLY_SINGULAR * s[..., 0]))
 
     def __call__(self, t: Any, q: Array, qd: Array, desired: Desired, memory: Array = NOTHING) -> Array:
         J = self.jacobian(q)

@@ -29,7 +29,7 @@ class Template(Result):
         notes = (
             "One row per joint. Units may stand in the headings, in a row below them, or behind a number.",
             "Rows above the headings may give: robot, source, convention (standard or modified), gravity, base, tool,",
-            "parameter (its name and value, as in: parameter; l2; 400 mm). Cells may then be expressions in SI units: -l2/2.",
+            "parameter (as in: parameter; l2; 400 mm). Cells may then be expressions in SI units, such as -l2/2.",
             "Columns that a robot does not need may be deleted.",
         )
         return View("Table of a robot", facts=facts, sections=(Section("Columns", shown, rows),), notes=notes)

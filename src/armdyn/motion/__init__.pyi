@@ -1,5 +1,7 @@
 from armdyn.motion.bearings import BearingLoads as BearingLoads
 from armdyn.motion.bearings import bearing_loads as bearing_loads
+from armdyn.motion.drive_choice import DriveChoice as DriveChoice
+from armdyn.motion.drive_choice import size as size
 from armdyn.motion.evaluation import Evaluation as Evaluation
 from armdyn.motion.evaluation import evaluate as evaluate
 from armdyn.motion.loads import Sizing as Sizing

@@ -9,7 +9,7 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.kernels.procedure import LANES, with_slack
 from armdyn.motion.path_grid import Cells
-from armdyn.motion.resistance import resistance_of, torque_scale
+from armdyn.motion.resistance import resistance_of, rubs, torque_scale
 from armdyn.motion.sampling import Infeasible, too_heavy
 from armdyn.motion.sweep import NONE, SHARES, assemble, sweep, tighten
 from armdyn.motion.timed_path import TimingStatus
@@ -153,6 +153,9 @@ class _Friction:
         self.dry = self.resistance(cells.q1 * SLOW)
         self.constant = self.dry_ends = self.dry[:, :: len(SHARES) - 1]
         self.slope = np.zeros(self.constant.shape)
+        self.varies = rubs(dyn) or limits.curve is not None
+        if not self.varies:
+            return
         with np.errstate(divide="ignore"):
             top = ((limits.velocity / np.abs(self.ends)) ** 2).min(axis=(0, 2))
         cap = np.sqrt(np.where(np.isfinite(top), top, 1e4).max())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.trajectory.follow import TaskFollowing
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.trajectory.via import from_samples
 from armdyn.typing import Array
@@ -62,7 +63,9 @@ def as_trajectory(ref: Any) -> Trajectory:
 
 def as_path(path: Any) -> Trajectory:
     """Return a path: a trajectory, or a spline through points (k, n) parametrised by its chord lengths."""
-    if isinstance(path, Trajectory) or callable(path):
+    if isinstance(path, TaskFollowing):
+        curve: Trajectory = path.polynomials()
+    elif isinstance(path, Trajectory) or callable(path):
         curve = as_trajectory(path)
     else:
         points = np.asarray(path, dtype=float)

@@ -9,7 +9,7 @@ import numpy as np
 from armdyn.dynamics import Dynamics
 from armdyn.kernels.procedure import with_slack
 from armdyn.motion.path import bends, sides
-from armdyn.motion.resistance import Reserve
+from armdyn.motion.resistance import Reserve, rubs
 from armdyn.motion.sweep import SHARES
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
@@ -71,6 +71,8 @@ def _distances(points: Array, others: Array) -> Array:
 
 def reversals(dyn: Dynamics, curve: Trajectory, x: Array) -> Array:
     """Path parameters at which joints with dry friction reverse."""
+    if not rubs(dyn):
+        return np.empty(0)
     dry = np.abs(dyn.friction(np.full(dyn.n, 1e-9))) > 1e-6 * np.abs(dyn.friction(np.ones(dyn.n)))
     if not dry.any():
         return np.empty(0)
@@ -99,5 +101,6 @@ def cells_of(dyn: Dynamics, curve: Trajectory, first: float, last: float, points
     g[...] = dyn.inverse_dynamics(q, rest, rest)
     np.subtract(dyn.inverse_dynamics(q, rest, q1), g, out=a)
     np.subtract(dyn.inverse_dynamics(q, q1, q2), g, out=b)
-    b -= dyn.friction(q1)
+    if rubs(dyn):
+        b -= dyn.friction(q1)
     return Cells(x, q1, q2, a, b, g, np.broadcast_to(reserve(s), q.shape))

@@ -19,14 +19,20 @@ def none_reserved(s: Array) -> Array:
     return np.zeros(())
 
 
+def rubs(dyn: Dynamics) -> bool:
+    """Return whether a joint or its motor has friction."""
+    return any(joint.friction is not None or joint.motor is not None for joint in dyn.robot.tree)
+
+
 def resistance_of(dyn: Dynamics, limits: MotionLimits) -> Callable[[Array], Array]:
     """Return what speed takes from the torques, (2, ..., n) of velocities (..., n): on the upper and the lower limit.
 
     Friction, and what the actuators lose: tau <= T share(qd) is tau + T (1 - share(qd)) <= T.
     """
+    rubbing = rubs(dyn)
 
     def both(qd: Array) -> Array:
-        friction = dyn.friction(qd)
+        friction = dyn.friction(qd) if rubbing else np.zeros(qd.shape)
         if limits.curve is None:
             return np.broadcast_to(friction, (2, *friction.shape))
         low, high = limits.torques(qd)

@@ -82,7 +82,7 @@ def scale_to_torque(
     dt: float | None = None,
     limits: LimitsGiven = None,
 ) -> ScaledMotion:
-    """Return the reference at the uniform speed at which some torque reaches its limit and none exceeds it.
+    """Return the reference at the uniform speed at which some torque, or another quantity, reaches its limit first.
 
         tau(t) = c^2 tau_s(ct) + c viscous(ct) + dry(ct) + g(ct),     Siciliano (7.126) with r = ct, friction added
 
@@ -90,8 +90,8 @@ def scale_to_torque(
         ref:     ref(t), ref(t, 1), ref(t, 2), ref.duration.
         model:   robot or its dynamics.
         dt:      sampling interval, s (default: 1/2000 of the duration).
-        limits:  of the joints, as in `feasibility`. By name, limits of velocity, acceleration and jerk are kept where
-                 they are given; of a `MotionLimits` all are.
+        limits:  of the joints, as in `feasibility` (default: the robot's). Those of velocity, acceleration and jerk
+                 are kept as well.
 
     Method:  one inverse dynamics along the reference. Gravity and Coulomb friction do not scale, viscous friction
              scales with c, all else with c^2; c is the least positive root of the quadratic equations of all joints at
@@ -110,9 +110,9 @@ def scale_to_torque(
     dyn = dynamics_of(model)
     ref = as_trajectory(ref)
     checked_motion(dyn, ref)
-    rates = {name: isinstance(limits, MotionLimits) or name in (limits or {}) for name in ("v_max", "a_max", "j_max")}
     limits = limits_of(dyn.robot, limits, "scale_to_torque")
-    if not any(rates.values()) and not (np.isfinite(limits.tau_max) | np.isfinite(limits.tau_min)).any():
+    rates = {"velocity": limits.velocity, "acceleration": limits.acceleration, "jerk": limits.jerk}
+    if not any(np.isfinite(limit).any() for limit in (limits.tau_max, limits.tau_min, *rates.values())):
         raise Infeasible(
             "no torque limit is known",
             where=f"robot {dyn.robot.name!r}",
@@ -127,9 +127,8 @@ def scale_to_torque(
     else:
         c, i, t_most = _searched(dyn, demand, limits, t, qd)
     what = "torque"
-    caps = {"velocity": limits.velocity, "acceleration": limits.acceleration, "jerk": limits.jerk}
-    for order, (kept, (name, cap)) in enumerate(zip(rates.values(), caps.items(), strict=True), 1):
-        if kept and np.isfinite(cap).any() and (least := _by_rate(ref, t, order, cap))[0] < c:
+    for order, (name, cap) in enumerate(rates.items(), 1):
+        if np.isfinite(cap).any() and (least := _by_rate(ref, t, order, cap))[0] < c:
             (c, i, t_most), what = least, name
     joint = joint_names(dyn.robot)[i]
     if not np.isfinite(c) or not ref.peak(1).any():  # at rest, torques are left to rounding

@@ -41,13 +41,17 @@ SHORT = 1000
 """Evaluations of the closed loop that Python does in less time than it takes to trace a step."""
 
 
-def obstacle(problem: SimulationProblem) -> str | None:
-    """What keeps a problem from being compiled; None if nothing does."""
+def obstacle(problem: SimulationProblem, *, watched: bool = False) -> str | None:
+    """What keeps a problem from being compiled; None if nothing does.
+
+    watched: configurations at which the law is undefined are looked for afterwards.
+    """
     law = problem.law
+    able = law.compilable or (watched and law.undefined(problem.q0[None]) is not None)
     reasons = {
         "that there is no LLVM": not jit.available(),
         f"the integrator {problem.method.name}": not problem.method.compiles,
-        f"the law {type(law).__name__}": not law.compilable or not _models_are_compiled(law),
+        f"the law {type(law).__name__}": not able or not _models_are_compiled(law),
         "sensors": problem.sensors is not None,
         "a wrench at the tool": problem.wrench is not None,
         "a stop condition": problem.stop is not None,

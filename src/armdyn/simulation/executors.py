@@ -7,6 +7,7 @@ and is worth its preparation; `Solver.compiled` forces machine code, or Python.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from armdyn.errors import NotApplicable
@@ -14,6 +15,7 @@ from armdyn.simulation import compiled_loop, sampled_loop
 from armdyn.simulation.fixed_step import fixed_steps
 from armdyn.simulation.outcome import RunSamples
 from armdyn.simulation.problem import SimulationProblem
+from armdyn.simulation.run import Status
 
 
 class Executor(NamedTuple):
@@ -35,8 +37,20 @@ def _adaptive_steps(problem: SimulationProblem) -> RunSamples:
     return adaptive_steps(problem)
 
 
+def _compiled_steps(problem: SimulationProblem) -> RunSamples:
+    """Simulate in machine code; where the law may have been undefined, step by step in Python instead."""
+    run = compiled_loop.compiled_steps(problem)
+    if problem.law.compilable:
+        return run
+    seen = problem.coordinates.measured(run.q.T).T
+    doubtful = problem.law.undefined(seen)
+    if run.status is Status.UNSTABLE or doubtful is None or doubtful.any():
+        return fixed_steps(problem)
+    return run
+
+
 EXECUTORS = (
-    Executor(compiled_loop.compiled_steps, compiled_loop.obstacle, compiled_loop.worth_compiling),
+    Executor(_compiled_steps, partial(compiled_loop.obstacle, watched=True), compiled_loop.worth_compiling),
     Executor(sampled_loop.sampled_steps, sampled_loop.obstacle, sampled_loop.worth_compiling),
     Executor(fixed_steps, lambda problem: None if problem.method.step else "adaptive steps"),
     Executor(_adaptive_steps, lambda problem: "fixed steps" if problem.method.step else None),

@@ -41,7 +41,7 @@ def parametrised(robot: Robot, names: Sequence[str]) -> Robot:
     symbols = {name: name if name.isidentifier() else f"parameter{k + 1}" for k, name in enumerate(names)}
     own = [name for name in names if name in robot.parameters]
     values = {name: float(robot.parameters[name]) for name in own}
-    standard = dict.fromkeys(name for name in names if name not in own and name in parameter_names(robot))
+    standard = [name for name in names if name not in own and name in parameter_names(robot)]
     keys = [name for name in names if "." in name and name not in own]
     for name in names:
         if name not in (*own, *standard, *keys, PAYLOAD):
@@ -56,8 +56,8 @@ def parametrised(robot: Robot, names: Sequence[str]) -> Robot:
         robot = robot_from_record(record)
     robot = _without_other_parameters(robot, [symbols[name] for name in (*own, *keys)])
     if standard:
-        known = standard_parameters(robot).as_dict()
-        values |= {name: float(known[name]) for name in standard}
+        now = standard_parameters(robot).as_dict()
+        values |= {name: float(now[name]) for name in standard}
         robot = with_standard_parameters(robot.symbolic, {name: symbol(name, kind="parameter") for name in standard})
     if PAYLOAD in names and PAYLOAD not in own:
         values[PAYLOAD] = 0.0

@@ -19,7 +19,7 @@ from armdyn.kinematics.reach import reach
 from armdyn.mechanics.coupling import coupling_matrix
 from armdyn.mechanics.reactions import joint_reactions
 from armdyn.motion.bearings import loads_of
-from armdyn.motion.path import ByLength, as_path, corners, curvature_jumps
+from armdyn.motion.path import ByLength, as_path, corners
 from armdyn.motion.payload_cycle import payload_of_motion, shortest_cycle
 from armdyn.robot import Robot
 from armdyn.robot.limits import continuous_torques, joint_names, torque_limits, velocity_limits
@@ -31,7 +31,7 @@ STEP = 1e-6
 """Relative step of central differences of limits and gear ratios by the parameters; they are nearly linear in them."""
 
 NODES = 201
-"""Nodes of the spline of a path; between them its quintics agree with it in position, direction and curvature."""
+"""Nodes of the spline of a path, where it agrees in position, direction and curvature; curvature does not jump."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Bench:
     def path(self) -> Any:
         """The path of the motion; a smooth one as a spline over its length, which is much faster to evaluate."""
         path = as_path(self.motion)
-        if isinstance(path, ByLength) and len(corners(path)) == 2 and not len(curvature_jumps(path)[1]):
+        if isinstance(path, ByLength) and len(corners(path)) == 2:
             s = np.linspace(0.0, path.duration, NODES)
             return from_samples(s, path(s), path(s, 1), path(s, 2))
         return path
@@ -236,7 +236,7 @@ def _duration(v: Variant) -> float:
     return float(v.bench.t[-1] - v.bench.t[0])
 
 
-# At rest --------------------------------------------------------------------------------------------------------------
+# At rest -------------------------------------------------------------------------------------------------------------
 
 
 def _inertias(v: Variant) -> Array:

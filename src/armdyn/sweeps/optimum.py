@@ -106,6 +106,9 @@ class _Search:
                     whole[_places(self.job, name)] = of(variant)[:, :k] * self.span
             if any(not smooth or MEASURES[name].slopes is None for name in needed):
                 for i in range(k):
+                    if not self.span[i]:
+                        whole[:, i] = 0.0
+                        continue
                     step = np.zeros(k)
                     step[i] = STEP if u[i] <= 0.5 else -STEP
                     change = (self.row(u + step) - row) / step[i]

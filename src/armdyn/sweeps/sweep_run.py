@@ -7,7 +7,7 @@ number of local processes, or the address of a Dask scheduler.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +21,9 @@ from armdyn.dynamics import compile as compiled
 from armdyn.errors import ArmdynError, FileError, ShapeError, required_count, unknown_name
 from armdyn.formats import toml
 from armdyn.kinematics.closable import pulled_in
+from armdyn.motion.path import as_trajectory
 from armdyn.motion.planning import plan
+from armdyn.motion.sampling import sample_times, states
 from armdyn.notebook_view import View
 from armdyn.result import Result
 from armdyn.robot import Robot
@@ -199,17 +201,17 @@ class Sweep(Result):
         }
 
     def _view(self) -> View:
-        heads = ("measured", "smallest", "at", "median", "largest", "at", *(f"with {name}" for name in self.names))
-        columns = tuple(Column(head, folds=head == "at") for head in heads)
+        varying = [i for i, x in enumerate(self.points.T) if np.ptp(x) > 0]
+        heads = ("measured", "smallest", "median", "largest", *(f"with {self.names[i]}" for i in varying))
+        columns = tuple(map(Column, heads))
         rows = []
         for label, values, marks in zip(self.labels, self.results.T, self.influence().T, strict=True):
             if np.isnan(values).all():
                 continue
-            (low, place), (high, far) = (self._extreme(values, find) for find in (np.nanargmin, np.nanargmax))
-            cells = low, place, self._number(float(np.nanmedian(values))), high, far
-            rows.append((label, *cells, *("" if np.isnan(mark) else f"{mark:+.2f}" for mark in marks)))
+            cells = [self._number(float(find(values))) for find in (np.nanmin, np.nanmedian, np.nanmax)]
+            rows.append((label, *cells, *("" if np.isnan(mark) else f"{mark:+.2f}" for mark in marks[varying])))
         failed = int(np.isnan(self.results).any(axis=1).sum())
-        notes = [f"{failed} variants could not be evaluated."] if failed else []
+        notes = [f"{failed} variants lack a result: an invalid body, or too weak for the motion."] if failed else []
         notes += [f"{self.taken} finished chunks were read from their folder."] if self.taken else []
         note = "with NAME: rank correlation, +1 if the measure always grows with the parameter, -1 if it always falls."
         if any(label.startswith(OVER_POSITIONS) for label in self.labels):
@@ -257,12 +259,6 @@ class Sweep(Result):
             note = f"{of} variants that no other one beats in {', '.join(self.compared)}.{joints}"
             sections.append(Section("Pareto front", columns, tuple(map(cells, shown)), note))
         return sections
-
-    def _extreme(self, values: Array, find: Callable[[Array], Any]) -> tuple[str, str]:
-        """The smallest or largest value, and the variant that has it."""
-        i = int(find(values))
-        at = ", ".join(f"{name} = {x:.4g}" for name, x in zip(self.names, self.points[i], strict=True))
-        return self._number(float(values[i])), at
 
     def _number(self, x: float) -> str:
         return f"{x if abs(x) > self.rounding else 0:.5g}"
@@ -415,8 +411,9 @@ def _bench(robot: Robot, motion: Any, rest: Any) -> Bench:
         ends = np.stack([middle - quarter, middle + quarter])
         ends = pulled_in(compiled(robot), ends) if robot.loops else ends
         motion = plan(robot, ends, profile="quintic", duration=2.0).motion
-    t = np.linspace(0.0, float(motion.duration), _SAMPLES)
-    return Bench(rest, t, *(np.asarray(motion(t, order), dtype=float) for order in range(3)), motion)
+    motion = as_trajectory(motion)
+    t = sample_times(motion, motion.duration / _SAMPLES)
+    return Bench(rest, t, *states(motion, t), motion)
 
 
 __all__ = ["Sweep", "sweep"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
@@ -25,7 +25,7 @@ from armdyn.robot.limits import joint_vector
 from armdyn.robot.robot import Robot
 from armdyn.trajectory.cartesian import TaskTrajectory
 from armdyn.trajectory.joint import hold
-from armdyn.trajectory.piecewise import PiecewisePolynomial
+from armdyn.trajectory.piecewise import PiecewisePolynomial, hermite
 from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array
 
@@ -34,6 +34,8 @@ LARGEST_STEP = 0.1
 MOST_POINTS = 20_000
 TIGHT = 1e-12
 """Error to which configurations are refined at every time, m and rad."""
+PIECES_ERROR, MOST_PIECES = 1e-9, 512
+"""Error, m and rad, up to which polynomials stand for the motion, and most of them in a smooth part."""
 MOST_STEPS = 60
 """Steps of the iteration where the predicted configuration is not near enough: at a singularity it creeps."""
 
@@ -92,6 +94,37 @@ class TaskFollowing(Trajectory):
                 wanted = (self.task.acceleration(flat) - drift)[:, self.rows]
                 q = _apply(inverse, wanted) + _apply(free, self.guide(flat, 2))
         return q.reshape(*t.shape, self.n)
+
+    def polynomials(self) -> PiecewisePolynomial:
+        """The motion as quintic pieces between exact nodes, so many that the frame stays within PIECES_ERROR.
+
+        Timing needs the path thousands of times, and solves the inverse kinematics at the nodes only.
+        """
+        count = 8
+        while True:
+            parts = [self._part(*ends, count) for ends in pairwise(_seams(self.task))]
+            knots = np.concatenate([parts[0].knots[:1], *(part.knots[1:] + part.start for part in parts)])
+            made = PiecewisePolynomial(knots, np.concatenate([part.pieces for part in parts]))
+            middle = 0.5 * (knots[1:] + knots[:-1])
+            problem = Problem(self.robot, self.frame, self.task.pose(middle), row_indices(self.rows), False, TIGHT)
+            if count >= MOST_PIECES or problem.residual(made(middle)).max() < PIECES_ERROR:
+                return made
+            count *= 2
+
+    def _part(self, start: float, end: float, count: int) -> _Part:
+        """Quintic pieces of a smooth part; at its ends derivatives are taken inside."""
+        t, inside = np.linspace(start, end, count + 1), 1e-9 * self.duration
+        places = np.clip(t, start + inside, end - inside)
+        spline = hermite(t - start, [self(places, order) for order in range(3)])
+        return _Part(start, spline.knots, spline.coefficients)
+
+
+class _Part(NamedTuple):
+    """Pieces of a part of a motion that begins at start, s."""
+
+    start: float
+    knots: Array
+    pieces: Array
 
 
 def _apply(A: Array, x: Array) -> Array:

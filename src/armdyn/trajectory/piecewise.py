@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,12 +93,21 @@ class PiecewisePolynomial(Trajectory):
 
     def peak(self, order: int = 0) -> Array:
         """(n,) largest magnitude of the derivative of that order: exact, from the roots of the next one."""
-        largest: Array = np.abs(self(self.knots[-1:], order))[0]
-        for start, end, c in zip(self.knots[:-1], self.knots[1:], self.coefficients, strict=True):
-            for j in range(self.n):
-                curve = poly.polyder(c[:, j], order) if order < len(c) else np.zeros(1)
-                at = [0.0, end - start, *_roots_between(poly.polyder(curve), end - start)]
-                largest[j] = max(largest[j], np.abs(poly.polyval(np.array(at), curve)).max())
+        degree = self.coefficients.shape[1] - 1 - order
+        if degree < 0:
+            return np.zeros(self.n)
+        curves = poly.polyder(self.coefficients, order, axis=1)
+        h = np.diff(self.knots)
+        # A polynomial lies within the range of its Bernstein coefficients: only those that reach beyond the values at
+        # the knots can have a larger one inside.
+        i = np.arange(degree + 1)
+        to_bernstein = np.array([[math.comb(j, k) / math.comb(degree, k) for k in i] for j in i])
+        bernstein = np.abs(to_bernstein @ (curves * h[:, None, None] ** i[:, None]))
+        largest: Array = bernstein[:, [0, -1]].max(axis=(0, 1))
+        for k, j in np.argwhere(bernstein.max(axis=1) > largest):
+            c = curves[k, :, j]
+            at = _roots_between(poly.polyder(c), h[k])
+            largest[j] = max(largest[j], np.abs(poly.polyval(np.array(at), c)).max(initial=0.0))
         return largest
 
 

@@ -18,6 +18,7 @@ from armdyn.report.chapters.usual_motion import UsualMotion, usual_motion
 from armdyn.report.figures.robot_figures import two_views
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
+from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Array, Progress
 
 
@@ -28,11 +29,13 @@ class Subject:
     robot: as it was loaded.
     folder: where the report and its files go; it exists.
     say: receives a few words about each step.
+    given: motion that the chapters on torques, actuators and control are about (None: `usual_motion`).
     """
 
     robot: Robot
     folder: Path
     say: Callable[[str], object] = lambda step: None
+    given: Trajectory | None = None
 
     @cached_property
     def shown(self) -> dict[str, Array]:
@@ -57,6 +60,8 @@ class Subject:
     @cached_property
     def motion(self) -> UsualMotion:
         """The motion that the chapters on torques, actuators and control are about."""
+        if self.given is not None:
+            return UsualMotion(self.given, "as given")
         return usual_motion(self.dyn)
 
     def progress(self, about: str) -> Progress:

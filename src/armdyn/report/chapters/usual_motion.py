@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from armdyn.dynamics import Dynamics
-from armdyn.motion import Infeasible, feasibility, motion_limits, scale_to_torque
+from armdyn.motion import Infeasible, motion_limits, scale_to_torque
 from armdyn.robot.limits import careful_rates, working_range
 from armdyn.trajectory import concatenate, point_to_point
 from armdyn.trajectory.trajectory import Trajectory
 
 GOLDEN = (5**0.5 - 1) / 2
-SHARE = 0.5
-"""Share of the limits of velocity and acceleration that the motion uses."""
+SHARE = 0.9
+"""Speed of the motion over the largest at which it keeps the limits of velocity, acceleration and torque."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,8 @@ class UsualMotion:
 def usual_motion(dyn: Dynamics) -> UsualMotion:
     """All joints around the middle of their ranges and back, neighbours in opposite directions.
 
-    At half of the robot's limits of velocity and acceleration; slower where the torques would exceed their limits.
+    Near the limits of the robot: the fastest speed at which one of its limits of velocity, acceleration or torque is
+    reached, times SHARE. Without limits, at a moderate speed.
     """
     robot = dyn.robot
     low, high = working_range(robot, one_turn=True)
@@ -39,17 +40,17 @@ def usual_motion(dyn: Dynamics) -> UsualMotion:
     begin, end = middle - turn * swing, middle + turn * swing
     limits = motion_limits(robot)
     careful = careful_rates(robot)
-    v_max = np.where(np.isfinite(limits.velocity), SHARE * limits.velocity, careful[0])
-    a_max = np.where(np.isfinite(limits.acceleration), SHARE * limits.acceleration, careful[1])
+    rates = (limits.velocity, limits.acceleration)
+    v_max, a_max = (np.where(np.isfinite(x), x, own) for x, own in zip(rates, careful, strict=True))
     there = point_to_point(begin, end, "quintic", v_max=v_max, a_max=a_max)
     back = point_to_point(end, begin, "quintic", duration=there.duration)
     cycle: Trajectory = concatenate(there, back)
-    given = np.isfinite(limits.velocity).any() or np.isfinite(limits.acceleration).any()
-    speed = "at half of the velocity and acceleration limits" if given else "at a moderate speed"
-    if not np.isfinite(limits.tau_max).any() or feasibility(dyn, cycle).use["torque"].max() <= 1:
-        return UsualMotion(cycle, speed)
+    if not any(np.isfinite(x).any() for x in (*rates, limits.tau_max)):
+        return UsualMotion(cycle, "at a moderate speed")
     try:
-        slower = scale_to_torque(cycle, dyn)
+        fastest = scale_to_torque(cycle, dyn, limits=replace(limits, jerk=np.full(robot.n, np.inf)))
     except Infeasible as error:
-        return UsualMotion(cycle, f"{speed}, although the torques exceed their limits ({error.what})")
-    return UsualMotion(slower, f"slowed down so that the torque of {slower.joint} stays within its limit")
+        return UsualMotion(cycle, f"at a moderate speed, although the torques exceed their limits ({error.what})")
+    return UsualMotion(
+        fastest.slower(1 / SHARE), f"at {SHARE:.0%} of the speed at which {fastest.joint} reaches a limit"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ import numpy as np
 
 from armdyn import __version__
 from armdyn.doctor import check
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, unknown_name
 from armdyn.files import create_folder, require_free
+from armdyn.motion.sampling import checked_motion
 from armdyn.notebook_view import View
 from armdyn.report.chapters.chapter import Fact, File, ReportChapter
 from armdyn.report.chapters.contents import CHAPTERS
@@ -26,6 +27,7 @@ from armdyn.robot.features import CLOSED, TREE, sentence, takes
 from armdyn.robot.record_writer import record_from_robot
 from armdyn.robot.robot import Robot
 from armdyn.tables import Section
+from armdyn.trajectory.trajectory import Trajectory
 from armdyn.typing import Progress, quiet
 
 PAGE = "report.html"
@@ -111,13 +113,19 @@ def study(
     folder: str | Path,
     progress: Progress = quiet,
     chapters: Mapping[str, Maker] = CHAPTERS,
+    motion: Trajectory | None = None,
+    words: Sequence[str] = (),
 ) -> Study:
     """Study the robot and write report.html, with its data beside it, into the folder.
 
     progress: called with the step and the share done.
     chapters: functions of the subject by title, in order. A chapter that does not apply gives its reason in the
               report, and the study goes on.
+    motion: that the chapters on torques, actuators and control are about (default: joints there and back, near the
+            robot's limits).
+    words: of the titles of the chapters to write, such as "actuators" (default: all).
     """
+    chapters = _named(chapters, words)
     start, folder = time.perf_counter(), Path(folder)
     require_free([create_folder(folder) / PAGE])
     made: dict[str, ReportChapter] = {}
@@ -125,7 +133,9 @@ def study(
     def say(step: str) -> None:
         progress(step, len(made) / len(chapters))
 
-    subject = Subject(robot, folder, say)
+    subject = Subject(robot, folder, say, motion)
+    if motion is not None:
+        checked_motion(subject.dyn, motion)
     missing: dict[str, str] = {}
     for title, make in chapters.items():
         say(title)
@@ -175,6 +185,15 @@ def study(
         seconds=seconds,
         peak_megabytes=peak,
     )
+
+
+def _named(chapters: Mapping[str, Maker], words: Sequence[str]) -> Mapping[str, Maker]:
+    """The chapters whose titles have one of the words; all, if there are none."""
+    for word in words:
+        if not any(word.lower() in title.lower() for title in chapters):
+            raise unknown_name("chapter", word, chapters, where="study")
+    wanted = [title for title in chapters if not words or any(word.lower() in title.lower() for word in words)]
+    return {title: chapters[title] for title in wanted}
 
 
 def _described(robot: Robot) -> str:
