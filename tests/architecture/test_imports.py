@@ -90,7 +90,7 @@ LAZY = {
 HEAVY = {
     "matplotlib": ("report/figures/",),
     "mpl_toolkits": ("report/figures/",),
-    "sympy": ("graph/", "equations/"),
+    "sympy": ("graph/", "equations/", "texts/elbaji/sympy_methods.py"),  # whose own mechanics is compared there
     "llvmlite": ("kernels/",),
 }
 """Library -> the only places that may import it."""

@@ -251,6 +251,22 @@ def judge_analyse(claims: Claims, text: str, file: Path) -> None:
     assert claims["bounds"]["gravity"][0] >= np.linalg.norm(ENGINE.gravity(random), axis=1).max()
 
 
+def judge_solve(claims: Claims, text: str, file: Path) -> None:
+    """Every solution puts the tool there; the distance to the limits, and how many are within them."""
+    table = table_of(file)
+    (q,) = columns(table, "q")
+    for row, condition in zip(q, table["condition"], strict=True):
+        np.testing.assert_allclose(ENGINE.tool_position(row), [0.4, 0.2, 0.4], atol=1e-12)
+        pin.computeJointJacobians(ENGINE.model, ENGINE.data, row)
+        pin.updateFramePlacements(ENGINE.model, ENGINE.data)
+        J = pin.getFrameJacobian(ENGINE.model, ENGINE.data, ENGINE.tool, pin.LOCAL_WORLD_ALIGNED)[:3]
+        assert condition == pytest.approx(np.linalg.cond(J), rel=1e-9)
+    room = np.minimum(q - truth.LOWER, truth.UPPER - q).min(axis=1)
+    np.testing.assert_allclose(table["room"], room, atol=1e-12)
+    np.testing.assert_allclose(claims["q"], q, atol=1e-15)
+    assert f"{len(q)} found, {(room >= 0).sum()} of them within the limits" in text
+
+
 def judge_study(claims: Claims, text: str, file: Path) -> None:
     """Torques of the motion, robot and code of the folder, and facts of the report that follow from them."""
     q, qd, qdd, tau = columns(table_of(file), "q", "qd", "qdd", "tau")
@@ -474,6 +490,7 @@ class Delivery(NamedTuple):
     judge: Callable[[Claims, str, Path], None]
     broken: Break
     option: str = "out"
+    """The option that names the file; none: it is an argument."""
 
 
 DELIVERIES = {
@@ -507,8 +524,12 @@ DELIVERIES = {
     "analyse": Delivery(
         ("arm.toml", "--map", "gravity:shoulder,elbow"), "map.csv", judge_analyse,
         Break("armdyn.text_table.write", scaled("gravity_elbow"))),
+    "solve": Delivery(
+        ("arm.toml", "--pose", "0.4,0.2,0.4"), "solutions.csv", judge_solve,
+        Break("armdyn.text_table.write", scaled("q2"))),
     "study": Delivery(("arm.toml",), "study/motion.csv", judge_study,
-        Break("armdyn.text_table.write", scaled("tau1"))),
+        Break("armdyn.report.chapters.subject.write_text",
+              lambda write, path, text: write(path, re.sub("^(t,.*)tau1,tau2", r"\1tau2,tau1", text)))),
     "reproduce": Delivery(
         ("milicevic",), "page.html", judge_reproduce,
         Break("armdyn.texts.running.write_text", replaced(">same</span></h3>", ">corrected</span></h3>"))),
@@ -642,6 +663,8 @@ def test_a_broken_writer_is_noticed(verb: str, walk: Callable[[str], Made], tmp_
         with pytest.raises((AssertionError, ArmdynError)):
             if verb == "study":
                 armdyn.study(armdyn.load(folder / "arm.toml"), target)
+            elif verb == "template":
+                armdyn.template(target)
             elif delivery.option == "report":
                 made.result.report(target)  # type: ignore[attr-defined]
             else:
@@ -665,6 +688,7 @@ def test_a_wrong_claim_is_noticed(walk: Callable[[str], Made]) -> None:
         "payload": ("payload", "cy", "value"),
         "stiffness": ("joints", "swing", "stiffness"),
         "share": ("bytes",),
+        "solve": ("q", 0, 1),
         "prune": ("bound", 1),
     }
     for verb, (*path, last) in places.items():

@@ -294,3 +294,28 @@ def test_certify_refuses_no_points(run: Run) -> None:
     status, _, err = run("certify", "pendulum", "--points", "0")
     assert status == 2
     assert "--points" in err
+
+
+def test_intermediate_results(run: Run) -> None:
+    names = ("T2", "J2", "p_C2", "omega2", "c112", "h112", "Gamma12", "kinetic", "potential")
+    entries = [word for name in names for word in ("--entry", name)]
+    status, out, _ = run("derive", "planar2r", *entries, "--format", "text")
+    assert status == 0
+    for line in ("T2_14 = a1*c1 + a2*c12", "J2_12 = -l2*s12", "omega2_3 = qd1 + qd2", "h112 = -2*a1*l2*ml2*s2"):
+        assert line in out
+
+
+def test_conditions_of_a_design(run: Run) -> None:
+    status, out, _ = run("derive", "parallelogram", "--require", "M diagonal", "--json")
+    found = json.loads(out)
+    assert (status, found["possible"]) == (0, True)
+    assert found["conditions"][0]["factors"] == ["a1p*(a2p*ml3p + l2p*ml2p) - a2p*l3p*ml3p"]
+    status, _, err = run("derive", "parallelogram", "--require", "M diagonal", "--steps")
+    assert status == 2
+    assert "--require stands alone" in err
+
+
+def test_a_program_in_base_parameters_with_tip_forces(run: Run) -> None:
+    status, out, _ = run("derive", "rx90", "--symbols", "base", "--external", "--format", "program")
+    assert status == 0
+    assert "fx" in out and "tau6 = " in out and "ZZR1" in out

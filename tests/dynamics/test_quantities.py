@@ -65,13 +65,16 @@ def test_help_tells_signature_shapes_units_and_what_is_included(
 
 @pytest.mark.parametrize("batch", [(), (4,)])
 def test_shapes_are_as_described(dyn: armdyn.Dynamics, definition: Definition, batch: tuple[int, ...]) -> None:
-    sizes = {"n": dyn.n, "all": dyn.robot.opened.n, "p": len(dyn.parameters)}
-    results = getattr(dyn, definition.name)(
-        *np.random.default_rng(0).uniform(-1, 1, (len(definition.inputs), *batch, 3))
-    )
-    for name, result in zip(definition.results, results if isinstance(results, tuple) else [results], strict=True):
+    sizes = {"n": dyn.n, "all": dyn.robot.opened.n, "p": len(dyn.parameters), "e": 11 * dyn.n}
+
+    def described(name: str) -> tuple[int, ...]:
         core = definition.entries[name].shape.strip("()").split(", ")[1:]
-        assert np.shape(result) == (*batch, *(sizes.get(size) or int(size) for size in core)), name
+        return tuple(sizes.get(size) or int(size) for size in core)
+
+    rng = np.random.default_rng(0)
+    results = getattr(dyn, definition.name)(*(rng.uniform(-1, 1, (*batch, *described(x))) for x in definition.inputs))
+    for name, result in zip(definition.results, results if isinstance(results, tuple) else [results], strict=True):
+        assert np.shape(result) == (*batch, *described(name)), name
     assert list(dyn.graph(definition.name).outputs) == list(definition.results)
 
 
@@ -95,7 +98,13 @@ def test_a_new_quantity_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SUPPORT, "dynamics.gravity_power", frozenset())  # the declaration goes with the test
 
     class More:
-        @row("P", graphs.on_torques(formula), lambda robot, q, qd: newton_euler.gravity(robot, q) * qd)
+        @row(
+            "P",
+            graphs.on_torques(formula),
+            lambda robot, q, qd: newton_euler.gravity(robot, q) * qd,
+            closed=False,
+            elastic=False,
+        )
         def gravity_power(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:  # type: ignore[empty-body]
             """Power of each actuator against gravity.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,10 +13,11 @@ from flint import fmpq
 import armdyn
 from armdyn.equations import certify
 from armdyn.equations.degree import Degree, degree_of
-from armdyn.errors import ArmdynError
-from armdyn.mechanics import gim_christoffel, newton_euler
+from armdyn.errors import ArmdynError, NotApplicable
+from armdyn.mechanics import doubled, gim_christoffel, newton_euler
 from armdyn.mechanics.dependent_joints import LoopRates
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
+from armdyn.robot.parts import Elastic
 from support.feature_robots import gripper
 
 
@@ -210,3 +211,42 @@ def test_injected_errors_are_noticed() -> None:
         if certify(robot, points=1, formulations=[*reference, spoilt]).holds:
             missed.append((name, quantity, error))
     assert not missed, f"{len(missed)} of {len(DRAWN)} injected errors were not noticed: {missed}"
+
+
+# Elastic joints ---------------------------------------------------------------------------------------------------
+
+
+def soft_arm(name: str = "rx90", count: int = 3) -> armdyn.Robot:
+    """The first joints of an arm with springs, one of them with a rotor of the full model where it has one."""
+    robot = armdyn.load(name).bound()
+    tree = [replace(joint, elastic=Elastic(900.0 + k)) if k < count else joint for k, joint in enumerate(robot.tree)]
+    return replace(robot, tree=tuple(tree), expressions=None, parameters={})
+
+
+@pytest.mark.parametrize(("name", "count"), [("planar2r", 1), ("planar2r", 2), ("cartesian2", 2)])
+def test_elastic_joints_are_certified(name: str, count: int) -> None:
+    result = certify(soft_arm(name, count), points=1)
+    assert result.holds
+    assert sum(check.statement.startswith("elastic joints") for check in result.checks) == 6
+    assert result.error_probability < 1e-12
+
+
+def test_a_wrong_spring_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stretch that pulls links and motors the same way: energies and equations differ."""
+    right = doubled.stretch
+
+    def both_ways(robot: Any, x: Any) -> Any:
+        torques = right(robot, x)
+        return [*torques[:-1], -torques[-1]]
+
+    monkeypatch.setattr(doubled, "stretch", both_ways)
+    result = certify(soft_arm("planar2r", 2), points=1)
+    failed = {check.statement for check in result.checks if not check.holds}
+    assert failed >= {"elastic joints: same torques as Lagrange", "elastic joints: power: xd . tau = dE/dt"}
+
+
+def test_soft_and_closed_is_refused() -> None:
+    robot = armdyn.load("parallelogram").bound()
+    tree = tuple(replace(joint, elastic=Elastic(900.0)) if k == 0 else joint for k, joint in enumerate(robot.tree))
+    with pytest.raises(NotApplicable, match="closed loops"):
+        certify(replace(robot, tree=tree, expressions=None, parameters={}))

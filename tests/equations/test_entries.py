@@ -51,9 +51,10 @@ def test_factors_of_products_of_rates(case: Any) -> None:
         christoffel = (dM[k, i, j] + dM[j, i, k] - dM[i, j, k]) / 2
         assert evaluated(equations, f"c{place}", q) == pytest.approx(christoffel, abs=1e-8)
     products = [(j, k) for j in range(robot.n) for k in range(j, robot.n)]
-    for row, (place, (j, k)) in ((0, (1, products[1])), (1, (2, products[2]))):
+    for row, column in ((0, 1), (1, 2)):
+        j, k = products[column]
         factor = (dM[k, row, j] + dM[j, row, k] - dM[row, j, k]) / 2 * (1 if j == k else 2)
-        assert evaluated(equations, f"Gamma{row + 1},{place + 1}", q) == pytest.approx(factor, abs=1e-8)
+        assert evaluated(equations, f"Gamma{row + 1},{column + 1}", q) == pytest.approx(factor, abs=1e-8)
 
 
 def test_poses_and_jacobians(case: Any) -> None:

@@ -86,6 +86,11 @@ def test_another_coriolis_matrix_with_the_right_torques(planar2r: armdyn.Robot) 
         "M_11 = open(1)",
         r"M_{11} = \input{x}",
         "M_11 = 1/0",
+        "M_11 = 1e999999999",
+        "M_11 = " + "9" * 5000,
+        "M_11 = sin(100000*q1)",
+        "M_11 = " + "*".join(f"cos({k}*q1/{k + 1})" for k in range(1, 9)),
+        "h0 = a1 + a2\n" + "".join(f"h{i} = h{i - 1}*h{i - 1} + h{i - 1}\n" for i in range(1, 60)) + "M_11 = h59",
         "hello world",
         "",
         "x" * 300_000,
@@ -104,3 +109,38 @@ def test_unknown_symbols_are_listed(planar2r: armdyn.Robot) -> None:
 def test_read_error_names_the_place(planar2r: armdyn.Robot) -> None:
     with pytest.raises(ReadError, match="not closed"):
         armdyn.judge(planar2r, "M_11 = (Il1 + Il2")
+
+
+LUMPED = r"""M_{11} = p_1 + 2 p_3 \cos q_2 \\ M_{12} = M_{21} = p_2 + p_3 \cos q_2 \\ M_{22} = p_6 \\
+g_1 = p_4 g \cos q_1 + p_5 g \cos(q_1 + q_2) \\ g_2 = p_5 g \cos(q_1 + q_2)"""
+
+
+def test_lumped_parameters_are_found(planar2r: armdyn.Robot) -> None:
+    judgement = armdyn.judge(planar2r, LUMPED)
+    assert judgement.same and judgement.symbols["p3"] == "a1*l2*ml2" and judgement.symbols["p5"] == "l2*ml2"
+    assert not armdyn.judge(planar2r, LUMPED.replace("2 p_3", "p_3")).same
+    assert not armdyn.judge(planar2r, LUMPED.replace("g_2 = p_5", "g_2 = p_4")).same
+
+
+STEPS = r"""
+$$J_P^{(\ell_2)} = \begin{bmatrix} -a_1 s_1 - \ell_2 s_{12} & -\ell_2 s_{12} \\
+  a_1 c_1 + \ell_2 c_{12} & \ell_2 c_{12} \\ 0 & 0 \end{bmatrix}$$
+$$J_O^{(\ell_2)} = \begin{bmatrix} 0 & 0 \\ 0 & 0 \\ 1 & 1 \end{bmatrix}$$
+$$b_{22} = I_{\ell_2} + m_{\ell_2} \ell_2^2 + k_{r_2}^2 I_{m_2}$$"""
+
+
+def test_the_first_wrong_line_of_a_derivation(planar2r: armdyn.Robot) -> None:
+    assert armdyn.judge(planar2r, STEPS).same
+    judgement = armdyn.judge(planar2r, STEPS.replace("1 & 1", "0 & 1").replace(r"k_{r_2}^2", "k_{r_2}"))
+    assert [entry.name for entry in judgement.wrong] == ["J_O^(l2)[3,1]", "M22"]
+    assert judgement.cause.startswith("the first wrong line is J_O^(l2)[3,1]")
+
+
+def test_maple_and_names_that_programs_run_together(planar2r: armdyn.Robot) -> None:
+    assert armdyn.judge(planar2r, "M[2,2] := Il2 + ml2*l2^2 + kr2^2*Im2:\ng[2] := ml2*l2*g*cos(q1+q2):").same
+    assert armdyn.judge(planar2r, r"M_{22} = Jl_{2} + l_{2}^{2} ml_{2} + kr_{2}^{2} Im_{2}").same
+
+
+def test_the_wrong_part_is_marked() -> None:
+    judgement = armdyn.judge(armdyn.load("planar2r"), "g_2 = ml1*l2*g*cos(q1 + q2)")
+    assert r"\wrong{m_{l1}}" in judgement.wrong[0].given_marked

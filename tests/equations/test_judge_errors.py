@@ -112,6 +112,46 @@ def dropped(tokens: Tokens, source: random.Random, names: list[str]) -> Tokens |
     return [token for term in terms for token in term]
 
 
+def rate(tokens: Tokens, source: random.Random, names: list[str]) -> Tokens | None:
+    """Another joint's velocity or acceleration."""
+    found = sorted({t for t in tokens if re.fullmatch(r"qdd?\d", t)})
+    others = {t: [x for x in found if x != t and stem(x) == stem(t)] for t in found}
+    return _changed(
+        tokens, [k for k, t in enumerate(tokens) if others.get(t)], source, lambda t: source.choice(others[t])
+    )
+
+
+def between_angles(tokens: Tokens) -> list[int]:
+    """Places of + between two joint angles."""
+    return [
+        k
+        for k, t in enumerate(tokens[:-2])
+        if t == "+" and re.fullmatch(r"q\d", tokens[k - 2]) and re.fullmatch(r"q\d", tokens[k + 2])
+    ]
+
+
+def angle(tokens: Tokens, source: random.Random, names: list[str]) -> Tokens | None:
+    """sin(q2 + q3) -> sin(q2)"""
+    places = between_angles(tokens)
+    if not places:
+        return None
+    k = source.choice(places)
+    return tokens[: k - 1] + tokens[k + 3 :]
+
+
+def angle_sign(tokens: Tokens, source: random.Random, names: list[str]) -> Tokens | None:
+    """sin(q2 + q3) -> sin(q2 - q3)"""
+    return _changed(tokens, between_angles(tokens), source, lambda t: "-")
+
+
+def factor_dropped(tokens: Tokens, source: random.Random, names: list[str]) -> Tokens | None:
+    places = [k for k, t in enumerate(tokens) if t in names and tokens[k + 1 : k + 2] == ["*"]]
+    if not places:
+        return None
+    k = source.choice(places)
+    return tokens[:k] + tokens[k + 2 :]
+
+
 def _changed(tokens: Tokens, places: list[int], source: random.Random, change: Callable[[str], str]) -> Tokens | None:
     if not places:
         return None
@@ -128,6 +168,10 @@ PLANTERS: dict[Callable[..., Tokens | None], tuple[str, ...]] = {
     exponent: ("exponent", "missing factor", "index", "symbol"),  # l1*l1 -> l1: several ways back are equally short
     added: ("superfluous term",),
     dropped: ("missing term", "model"),
+    rate: ("index",),
+    angle: ("angle",),
+    angle_sign: ("angle",),
+    factor_dropped: ("missing factor", "exponent", "factor"),
 }
 """Kind of an error -> the causes that name it."""
 
@@ -151,12 +195,12 @@ def planted(count: int, seed: int, errors: int = 1) -> Iterator[tuple[armdyn.Rob
 
 
 def test_single_errors_are_found_and_named() -> None:
-    count = 400 if FULL else 64
+    count = 400 if FULL else 60
     named = 0
     for robot, text, entry, causes in planted(count, 3):
         judgement = armdyn.judge(robot, text)
         assert [each.name for each in judgement.wrong] == [entry], text
-        named += judgement.wrong[0].kind in causes
+        named += any(kind in causes for kind in judgement.wrong[0].kind.split(" and "))
     assert named >= 0.93 * count, named
 
 
@@ -170,7 +214,7 @@ def test_two_errors_in_one_entry() -> None:
             continue
         assert [each.name for each in judgement.wrong] == [entry]
         explained += not judgement.wrong[0].causes[0].startswith("missing") or "and" in judgement.wrong[0].kind
-    assert explained >= 0.4 * count, (explained, count)  # half of them; errors in one product hide each other
+    assert explained >= 0.8 * count, (explained, count)
 
 
 # Rewritings -----------------------------------------------------------------------------------------------------------

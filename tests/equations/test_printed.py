@@ -41,7 +41,11 @@ def printed(
     """The statements between two places of a text; what cannot be read (sums, derivatives) is left out."""
     text = next(TEXTS.glob(f"{number}*")).read_text()
     start = text.index(begin)
-    blocks = re.findall(r"\$\$(.*?)\$\$", text[start : text.index(end, start)], re.DOTALL)
+    return read_blocks(text[start : text.index(end, start)], robot, symbols)
+
+
+def read_blocks(text: str, robot: armdyn.Robot, symbols: dict[str, str] | None) -> list[Statement]:
+    blocks = re.findall(r"\$\$(.*?)\$\$", text, re.DOTALL)
     sliding = [i + 1 for i, joint in enumerate(robot.joints) if joint.kind == "prismatic"]
     vocabulary = Vocabulary(robot.symbolic.parameters, robot.n, sliding, symbols)
     found = []
@@ -216,6 +220,51 @@ def khalil_counts(folder: Path) -> dict[str, int]:
     return {f"7.1 {k}": n for k, n in compared(kept, steps, entries("A", A)).items()}
 
 
+def parallelogram_counts() -> dict[str, int]:
+    """Siciliano 7.3.3, the branch of three links: a planar arm, whose joints have a prime in print."""
+    robot = armdyn.load("planar3r")
+    steps = armdyn.derive(robot, "gim_christoffel").steps("siciliano")
+    text = next(TEXTS.glob("004*")).read_text()
+    start = text.index("With the chosen coordinate frames, computation of the Jacobians in (7.16) (7.18) yields")
+    branch = re.sub(r"(\d)'", r"\1", text[start : text.index("while the moment of inertia of the virtual arm", start)])
+    statements = read_blocks(branch, robot, None)
+    b = entries("b", steps.line("B").value)
+    wrong = next(each for each in statements if each.name.replace(" ", "") == "b_{33}")
+    assert not identical(wrong.value, b["b_{33}"]), "b_33 is right after all"
+    # b_33 is printed with the term a_2 l_3 c_3 of b_23.
+    term = read(r"$$x_9 = m_{\ell_3} a_2 \ell_3 c_3$$", Vocabulary(robot.symbolic.parameters, 3))[0].value
+    right = [Statement(each.name, each.value - term, "") if each is wrong else each for each in statements]
+    return {f"7.3.3 {k}": n for k, n in compared(right, steps, b).items()}
+
+
+def rx90_counts() -> dict[str, int]:
+    """Khalil Example 7.4: angular velocities of six links, seen in their frames and in those before."""
+    robot = armdyn.load("rx90")
+    steps = armdyn.derive(robot, "newton_euler").steps("khalil")
+    text = next(TEXTS.glob("002*")).read_text()
+    start = text.index("**Example 7.4.**")
+    blocks = re.findall(r"\$\$(\{\}.*?)\$\$", text[start : text.index("7.5.3. Utilization", start)], re.DOTALL)
+    vocabulary = Vocabulary(robot.symbolic.parameters, 6, (), {f"QP{j}": f"qd{j}" for j in range(1, 7)})
+    erratum = {symbol("WI12", kind="parameter"): symbol("WI13", kind="parameter")}
+    known: dict[Node, Node] = {}
+    found: dict[str, int] = {}
+    for block in blocks:
+        marked = re.sub(r"\b(QP|WI|W|S|C)(\d+)", r"\\mathrm{\1}_{\2}", block).replace("*", " ")
+        first, *names = read(f"$${marked}$$", vocabulary)
+        j, before = (int(each) for each in re.findall(r"\d", first.name))
+        omega = list(steps.line(f"^{j}omega_{j}").value)
+        omega[2] = omega[2] - (symbol(f"qd{j}") if before < j else 0)
+        value = flat(first.value)
+        if (j, before) == (4, 3):
+            assert not identical(substitute(value[1], known), omega[1]), "4omega3 is right after all"
+            value[1] = substitute(value[1], erratum)
+        found[f"7.4 {j}omega{before}"] = same(Statement(first.name, tuple(substitute(value, known)), ""), tuple(omega))
+        for name, x in zip(flat(names[0].value) if names else (), omega, strict=bool(names)):
+            if name.op == "symbol" and not name.online:
+                known[name] = x
+    return found
+
+
 def elbaji_counts() -> dict[str, int]:
     robot = armdyn.load("scara5")
     steps = armdyn.derive(robot, "bertrand_bruneau").steps()
@@ -224,7 +273,12 @@ def elbaji_counts() -> dict[str, int]:
     block = repaired(re.findall(r"\$\$(T = .*?)\$\$", text, re.DOTALL)[0])
     vocabulary = Vocabulary(robot.symbolic.parameters, 5, (1, 5))
     statements = read(f"$${block}$$", vocabulary)
-    found["(36) T"] = same(statements[0], steps.line("T_0,5").value)
+    T = steps.line("T_0,5").value
+    found["(36) T"] = same(statements[0], T)
+    cases = re.findall(r"\\begin\{cases\} x = (.*?), \\\\ y = (.*?), \\\\ z = (.*?)\. \\end\{cases\}", text)[0]
+    for letter, printed_value, row in zip("xyz", cases, T, strict=False):
+        value = read(rf"$$x_9 = {printed_value}$$", vocabulary)[0].value
+        found[f"(37) {letter}"] = same(Statement(letter, value, ""), row[3])
     figure = text[text.index("gm_1 - gm_2") - 40 : text.index("FIGURE 3: Equations")]
     body = figure[figure.index("-gm_1") : figure.index(r"\end{aligned}")].replace("&", " ")
     names = {f"I_{{{k}z}}": f"Izz{k}" for k in (2, 3, 4)}
@@ -241,8 +295,14 @@ def elbaji_counts() -> dict[str, int]:
 
 @pytest.mark.parametrize(
     ("counts", "least"),
-    [(truc_counts, 184), (siciliano_counts, 118), (elbaji_counts, 21)],
-    ids=["truc", "siciliano", "elbaji"],
+    [
+        (truc_counts, 184),
+        (siciliano_counts, 118),
+        (parallelogram_counts, 62),
+        (rx90_counts, 33),
+        (elbaji_counts, 24),
+    ],
+    ids=["truc", "siciliano", "siciliano 7.3.3", "khalil 7.4", "elbaji"],
 )
 def test_printed_results_are_identical(counts: Any, least: int) -> None:
     found = counts()

@@ -12,11 +12,11 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, FileError
-from armdyn.formats import toml, urdf
+from armdyn.formats import mjcf, toml, urdf
 
 FOLDER = Path(__file__).parent / "broken"
 MESSAGES = [line.split(" | ") for line in (FOLDER / "messages.txt").read_text(encoding="utf-8").splitlines()]
-FORMATS: dict[str, Any] = {".toml": toml, ".urdf": urdf}
+FORMATS: dict[str, Any] = {".toml": toml, ".urdf": urdf, ".xml": mjcf}
 
 
 @pytest.mark.parametrize(("name", "kind", "message"), MESSAGES, ids=[name for name, _, _ in MESSAGES])

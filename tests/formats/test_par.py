@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,7 +107,7 @@ def test_trees_come_back(seed: int) -> None:
     for joint in robot.tree:
         assert isinstance(joint.geometry, ModifiedDH)
         moved = replace(joint, geometry=replace(joint.geometry, gamma=0.3, b=-0.2))
-        driven = (
+        driven: dict[str, Any] = (
             {"friction": Friction(0.4, 0.2), "rotor": Rotor(inertia=0.01, ratio=3.0)} if joint.kind != "fixed" else {}
         )
         tree.append(replace(moved, **driven))

@@ -101,3 +101,23 @@ def test_bars_of_parameters_include_those_of_zeros() -> None:
                   for each in (None, Calibration(zeros=["elbow_joint"])))  # fmt: skip
     ratio = fit.estimate.std / plain.estimate.std
     assert ratio.min() > 0.9 and ratio.max() > 1.5
+
+
+def test_gravity_is_not_taken_for_its_opposite() -> None:
+    """By least squares alone a robot that hangs is one that stands, with negative masses."""
+    true, fit = found("ur5", 1, 180.0, np.zeros(6), Calibration(gravity=True))
+    assert fit.calibrated is not None and fit.calibrated.tilt is not None
+    expected, estimated = (np.array([float(x) for x in each.gravity]) for each in (true, fit.robot))
+    assert estimated == pytest.approx(expected, abs=0.05)
+
+
+def test_a_tilt_of_which_nobody_told_is_estimated_and_reported() -> None:
+    model = rubbing("ur5")
+    true = tilted(model, 8.0, 0.7)
+    fit = identify(model, simulated(true, 2), validation=0.3, friction="plain")
+    (finding,) = (f for f in fit.findings if f.rule == DIRECTION)
+    assert finding.severity == "suspicious" and "robot that is written" in finding.advice
+    expected, estimated = (np.array([float(x) for x in each.gravity]) for each in (true, fit.robot))
+    assert estimated == pytest.approx(expected, abs=0.05)
+    before = fit.validation.relative_error_before
+    assert before is not None and before[0] > 0.5 and fit.validation.relative_error[0] < 0.02

@@ -11,7 +11,7 @@ import pytest
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.graph import trace
 from armdyn.kernels import Kernel, build, jit
-from armdyn.kernels.kernel import _texts
+from armdyn.kernels.straight.emit import _texts
 
 N = 5
 

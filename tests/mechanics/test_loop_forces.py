@@ -69,9 +69,9 @@ def test_columns_are_the_rates_of_the_conditions(kind: LoopKind, seed: int) -> N
 def between_branches(kind: LoopKind, seed: int) -> tuple[Robot, np.ndarray]:
     """The same of a tree: the cut holds the ends of two branches of four and three joints or more, off their frames."""
     robot, q = random_robot(seed, 9, branching=0.15, prismatic=0.2), np.random.default_rng(seed).uniform(-1, 1, 9)
-    ends = [joint.body.name for joint in (robot.tree[8], robot.tree[4])]
+    first, second = (robot.tree[k].body.name for k in (8, 4))
     tree = tuple(replace(joint, passive=k >= 3 + FREE[kind]) for k, joint in enumerate(robot.tree))
-    loop = Loop("cut", *ends, first_placement=Placement(Vec3(0.1, -0.2, 0.3), Vec3(0.4, 0.5, -0.6)), kind=kind)
+    loop = Loop("cut", first, second, Placement(Vec3(0.1, -0.2, 0.3), Vec3(0.4, 0.5, -0.6)), kind=kind)
     return with_closed_loops(replace(robot, tree=tree, loops=(loop,), expressions=None), list(q)), q
 
 

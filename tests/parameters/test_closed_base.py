@@ -140,3 +140,13 @@ def test_the_written_groups_are_the_matrix(name: str) -> None:
     known = dict(zip(base.standard, values.tolist(), strict=True))
     written = [evaluate(base.groups[each], {**robot.parameters, **known}) for each in base.names]
     np.testing.assert_allclose(np.array(written, dtype=float), base.matrix @ values, rtol=1e-9, atol=1e-9)  # 12 digits
+
+
+@pytest.mark.parametrize("name", ["five_bar", "bricard"])
+def test_a_rank_that_is_not_proved_is_stated_with_its_gap(name: str) -> None:
+    """Pivots that count and those that do not are fifty digits apart."""
+    base = base_parameters(armdyn.load(name))
+    assert not base.proved and base.gap is not None
+    smallest, largest = base.gap
+    assert smallest > 1e-25 and largest < 1e-70
+    assert f"pivots from {smallest:.0e} count" in str(base)

@@ -215,3 +215,13 @@ def test_turning_the_whole_cell_changes_nothing() -> None:
         expressions=None,
     )
     assert torques(turned) == pytest.approx(torques(robot), rel=1e-11, abs=1e-11)
+
+
+def test_a_joint_may_be_called_base() -> None:
+    """Bodies without a name have that of their joint; the body that stands makes room, unless a row stands on it."""
+    rows = [{"name": "base", "d": 0.3}, {"name": "elbow", "a": 0.5}]
+    robot = Robot.from_dh(rows)
+    assert robot.root.name == "ground" and robot.tree[0].parent == "ground" and robot.tree[1].parent == "base"
+    assert Robot.from_dh([rows[1]]).root.name == "base"
+    with pytest.raises(RobotError, match="two bodies are called 'base'"):
+        Robot.from_dh([rows[0], {**rows[1], "parent": "base"}])

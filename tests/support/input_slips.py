@@ -169,6 +169,21 @@ def limits_degrees(record: Record, rng: Rng) -> bool:
     return _scale(record, 180 / math.pi, "lower", "upper", rows=rows)
 
 
+@slip("speeds in degrees", "units_angle", "velocity")
+def speeds_degrees(record: Record, rng: Rng) -> bool:
+    rows = [row for row in record["joint"] if row.get("type") != "prismatic"]
+    for row in rows:
+        row["limits"] = row.get("limits", {}) | {"velocity": round(float(rng.uniform(90, 270)))}
+    return len(rows) > 1
+
+
+@slip("one centre ten times too far", "com_far", "decimal")
+def com_decimal(record: Record, rng: Rng) -> bool:
+    """Of a long link, where it ends up outside the robot's reach."""
+    rows = sorted(record["joint"], key=lambda row: -math.dist(row.get("com", (0, 0, 0)), (0, 0, 0)))
+    return _scale(record, 10, "com", rows=rows[:1])
+
+
 @slip("centres in mm", "units_length", "in mm")
 def com_mm(record: Record, rng: Rng) -> bool:
     return _scale(record, 1000, "com")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from armdyn.doctor import Fixed
 
 
-@verb(out=Writes("Write the repaired file; the rest of it stays as it is."))
+@verb(out=Writes("Write the repaired file; of a URDF or MJCF file the rest stays as it is."))
 def fix(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Robot file.", autocompletion=parse.robot_names)],
 ) -> Fixed:

@@ -47,7 +47,8 @@ def reproduce(
     siciliano: Robotics: Modelling, Planning and Control (2009), chapter 7.
 
     Verdicts: same; formula same, data chosen (the text does not give all data); corrected (an erratum explains the
-    difference); not confirmed (a claim of the text did not hold here); no print to compare; unexplained.
+    difference), or both; formula restored (it is missing or illegible); counts differ (operations of programs, ours and
+    the text's); not confirmed (a claim of the text did not hold here); no print to compare; unexplained.
     Exit status: 0 nothing is unexplained, 1 something is. What takes minutes (El Baji table 3 simplified by SymPy) is
     shown as it was recorded; armdyn.reproduce(full=True) measures it anew.
     """

@@ -78,9 +78,8 @@ def reference(robot: Robot, name: str, *arguments: Array) -> Array:
     """The quantity by a formulation that the generated code does not use, where there is one."""
     if robot.constrained:
         return closed_reference(robot, name, *arguments)
-    elastic = QUANTITIES[name].elastic
-    if elastic is not None and coordinates(robot).doubled:
-        return np.asarray(elastic.reference(robot, *arguments))
+    if coordinates(robot).doubled:
+        return np.asarray(QUANTITIES[name].elastic.reference(robot, *arguments))
     first, *others = QUANTITIES[name].references
     try:
         return np.asarray(first(robot, *arguments))

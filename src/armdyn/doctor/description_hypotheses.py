@@ -26,6 +26,8 @@ TENSOR_UNITS = {
 }
 """Unit -> (kg m^2, how many such readings are as rare)."""
 DEGREE = math.pi / 180
+FASTEST = 40.0
+"""rad/s. Half of the joints of a robot are slower: 37 rad/s is the fastest seen. Larger numbers stand for no limit."""
 MOST_ODD = 6
 """Odd joints and bodies beyond which the slip is not one of single ones."""
 MISPLACED = 0.4
@@ -95,12 +97,12 @@ def scale_body(mass: float = 1.0, com: float = 1.0, tensor: float = 1.0) -> Edit
     return change
 
 
-def scale_limits(factor: float) -> Edit:
-    """Position limits of a revolute joint times a factor."""
+def scale_limits(factor: float, *names: str) -> Edit:
+    """Limits of a revolute joint times a factor; names: "lower", "upper", "velocity" or "acceleration"."""
 
     def change(joint: Joint) -> Joint:
         limits = joint.limits or Limits()
-        ends = {key: factor * x for key in ("lower", "upper") if (x := getattr(limits, key)) is not None}
+        ends = {key: factor * x for key in names if (x := getattr(limits, key)) is not None}
         return replace(joint, limits=replace(limits, **ends)) if ends and joint.kind == "revolute" else joint
 
     return change
@@ -218,7 +220,15 @@ def degrees(case: DescriptionCase) -> Iterator[Reading]:
             "units_angle",
             ("position limits",),
             "the position limits are in degrees, where rad is expected",
-            edit_all(scale_limits(DEGREE)),
+            edit_all(scale_limits(DEGREE, "lower", "upper")),
+        )
+    speeds = list(case.speeds.values())
+    if speeds and np.median(speeds) > FASTEST and DEGREE * max(speeds) < FASTEST:
+        yield Reading(
+            "units_angle",
+            ("velocity limits",),
+            "the velocity limits are in degrees, where rad is expected",
+            edit_all(scale_limits(DEGREE, "velocity", "acceleration")),
         )
 
 

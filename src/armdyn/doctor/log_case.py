@@ -55,6 +55,7 @@ class LogSettings:
         off by 0.1 rad, which bodies that are turned explain to half a percent.
     fewest: rows of a joint below which it is not judged. cap: nats by which friction of the wrong sign counts at most.
     named, per_sample: nats that a reading must gain, at least and per independent sample.
+    well: largest part of a torque that is not explained, up to which nothing is asked, if bodies are like the model's.
     clear, poor: largest part of a torque that is not explained, up to which columns, signs and units are not doubted,
         and from which on readings of the motion are tried, which take time.
     """
@@ -68,6 +69,7 @@ class LogSettings:
     cap: float = 15.0
     named: float = 8.0
     per_sample: float = 0.1
+    well: float = 0.015
     clear: float = 0.06
     poor: float = 0.1
 
@@ -316,11 +318,11 @@ class LogCase:
 
     @property
     def settled(self) -> bool:
-        """Whether the torques are explained to within the finest noise, by parameters near those of the model and by
+        """Whether the torques are explained to within usual noise, by parameters near those of the model and by
         friction that brakes: nothing is to ask.
         """
         fit, s = self.fit, SETTINGS
-        return self.worst < 2 * s.finest and fit.cost < s.named and fit.signs > -s.named
+        return self.worst < s.well and fit.cost < s.named and fit.signs > -s.named
 
     @property
     def worst(self) -> float:
@@ -485,6 +487,21 @@ def gravity_of_the_log(case: LogCase) -> Iterator[Reading]:
                 break
             trial = trial.after([_reading("", [], "", gravity=tuple(map(float, g * (size / length))))])
         yield _reading("direction of gravity", ["model"], "", 6, 2, gravity=trial.columns.gravity)
+
+
+def likely_gravity(robot: Robot, samples: Samples) -> Array:
+    """(3,) gravity in which the torques of a log were measured, m/s^2: the model's, or the direction that they prefer.
+
+    Least squares alone cannot tell it from the opposite, in which masses are negative.
+    """
+    case = LogCase(LogRows.of(robot, samples), Columns.declared(robot))
+    best, least = case, case.misfit
+    for reading in gravity_of_the_log(case):
+        if isinstance(reading, Reading) and reading.kind == "direction of gravity":
+            after = case.after([reading])
+            if (length := after.misfit + case.cost(reading)) < least:
+                best, least = after, length
+    return np.array(best.columns.gravity)
 
 
 def _best(case: LogCase, change: Callable[[float], dict[str, Any]], step: float, start: float = 0.0) -> float:

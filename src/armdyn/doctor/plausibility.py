@@ -41,7 +41,7 @@ class Plausible:
     gyration: radius of gyration over reach. length: a length of a table over the sum of all.
     com: distance of a centre of mass from the lines between the joints of its link, over gyration and length.
     offset: distance of a centre of mass from the origin of its frame, over reach. turns: position limits of a revolute
-    joint, rad.
+    joint, rad. speed: its velocity limit, rad/s.
     """
 
     reach: Range = Range(math.log(1.0), 0.8)
@@ -52,6 +52,7 @@ class Plausible:
     com: Range = Range(math.log(0.25), 0.7)
     offset: Range = Range(math.log(0.07), 1.2)
     turns: Range = Range(math.log(4.0), 0.9)
+    speed: Range = Range(math.log(5.0), 0.9)
 
 
 PLAUSIBLE = Plausible()
@@ -172,6 +173,15 @@ class DescriptionCase:
             ends = [abs(float(x)) for x in (joint.limits.lower, joint.limits.upper) if x is not None]
             if ends:
                 yield "turns", f"joint {joint.name!r}", _against(max(ends), PLAUSIBLE.turns)
+        for name, speed in self.speeds.items():
+            yield "speed", f"joint {name!r}", _against(speed, PLAUSIBLE.speed, sides=1)
+
+    @property
+    def speeds(self) -> dict[str, float]:
+        """Velocity limits of revolute joints, rad/s; none where all are the same, which often stands for no limit."""
+        revolute = {joint.name: joint.limits for joint in self.robot.joints if joint.kind == "revolute"}
+        found = {name: float(own.velocity) for name, own in revolute.items() if own and own.velocity is not None}
+        return found if len(set(found.values())) > 1 else {}
 
     @cached_property
     def doubts(self) -> dict[str, float]:

@@ -106,7 +106,10 @@ class Fixed(Result):
         return View(f"Repairs of {self.robot.name}", verdict, sections=self.sections())
 
     def save(self, path: str | Path) -> Path:
-        """Write the file with the repaired values, the rest of it byte for byte; read it back and check it again."""
+        """Write the file with the repaired values, read it back and check it again.
+
+        The rest of a URDF or MJCF file stays as it is, byte for byte; a TOML file is written anew.
+        """
         path = save(self.robot, path)
         again = check(read(path))
         if again.summary != self.after.summary:

@@ -247,8 +247,9 @@ def forward_dynamics_derivatives(source: Source, inputs: Inputs, _: Variant | No
 def _solved(robot: Robot, q: Any, qd: Any, tau: Any) -> tuple[linear.Factors, list[Scalar]]:
     """(factors of the mass matrix, accelerations)."""
     factors = linear.factor(composite_body.mass_matrix.formula(robot, q))
-    rest = [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
-    return factors, linear.solve(factors, rest)
+    return factors, linear.solve(
+        factors, [torque - h for torque, h in zip(tau, forward.bias(robot, q, qd), strict=True)]
+    )
 
 
 def forward_dynamics_hessian(source: Source, inputs: Inputs, _: Variant | None) -> Graph:

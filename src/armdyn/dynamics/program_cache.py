@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 
@@ -49,7 +50,8 @@ class ProgramCache:
         if len(records) == 1:
             return restored(records[0], name, graph)
         kernels = tuple(
-            restored(record, f"{name}_{k}", lambda k=k: parts_of(graph())[k]) for k, record in enumerate(records)
+            restored(record, f"{name}_{k}", partial(lambda k: parts_of(graph())[k], k))
+            for k, record in enumerate(records)
         )
         return Composite(kernels, concatenated, operations) if kernels else None
 

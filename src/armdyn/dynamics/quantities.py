@@ -494,7 +494,7 @@ class Quantities:
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         qd: (..., n) joint velocities, rad/s or m/s
         qdd: (..., n) joint accelerations, rad/s^2 or m/s^2
-        Returns Y: (..., n, 11 n) torque per unit of each parameter, of the sign of tau in inverse_dynamics
+        Returns Y: (..., n, e) torque per unit of each of e = 11 n parameters, of the sign of tau in inverse_dynamics
         """
 
     @row(
@@ -551,28 +551,6 @@ class Quantities:
         qdd: (..., n) joint accelerations, rad/s^2 or m/s^2
         Returns dtau_dq: (..., n, n) torque per unit of q; entry [i, j] is dtau_i/dq_j
         Returns dtau_dqd: (..., n, n) torque per unit of qd; entry [i, j] is dtau_i/dqd_j
-        """
-
-    @row(
-        "dtau_dq",
-        on_places(derivatives.wrench_derivatives),
-        derivatives.wrench_derivatives,
-        closed=False,
-        elastic=False,
-        gravity=False,
-        takes=FRICTIONLESS,
-    )
-    def wrench_derivatives(
-        self, q: ArrayLike, wrench_at_tool: ArrayLike, *, out: Out = None, threads: int | None = None
-    ) -> Floats:
-        """Derivatives of J(q)^T wrench by q: what a wrench at the tool adds to dtau_dq of inverse_dynamics.
-
-        Included: a force and a moment that are constant in world axes.
-
-        q: (..., n) joint positions, rad (revolute) or m (prismatic)
-        wrench_at_tool: (..., 6) force and moment that the robot exerts on its environment at the tool's origin, N and
-            N m, world axes
-        Returns dtau_dq: (..., n, n) torque per unit of q; entry [i, j] is dtau_i/dq_j
         """
 
     @row(
@@ -782,7 +760,6 @@ RARE = (
     "link_end_regressor",
     "momentum_regressor",
     "energy_regressor",
-    "wrench_derivatives",
 )
 """Quantities that few need and that take longest to make."""
 QUANTITIES: dict[str, Definition] = {name: row for name, row in vars(Quantities).items() if isinstance(row, Definition)}

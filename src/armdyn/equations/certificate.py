@@ -19,18 +19,22 @@ from typing import Any
 from flint import fmpq
 
 from armdyn.algebra import Dual, Inertia, dot_of
-from armdyn.equations import closed_certificate
+from armdyn.equations import closed_certificate, elastic_certificate
 from armdyn.equations.closed_certificate import ClosedPoint
 from armdyn.equations.degree import Degree, degree_of
 from armdyn.equations.derivation import must_move
+from armdyn.equations.elastic_certificate import SoftPoint, SpringAngle
 from armdyn.equations.inverse_certificate import certify_inverse, reason_against
+from armdyn.equations.projection import must_not_be_soft_and_closed
 from armdyn.errors import ArmdynError, NotApplicable, required_count
 from armdyn.graph import RationalAngle
 from armdyn.kinematics.closed_form import closed_form
+from armdyn.mechanics import doubled
 from armdyn.mechanics.registry import FORMULATIONS, Formulation
 from armdyn.notebook_view import View
 from armdyn.result import Result
 from armdyn.robot.compounds import between, position_rates
+from armdyn.robot.coordinates import coordinates
 from armdyn.robot.exact import exact
 from armdyn.robot.features import CLOSED, FREE, TREE, takes
 from armdyn.robot.robot import Robot
@@ -172,7 +176,7 @@ class Point:
     wrench: Sequence[Any]
 
 
-@takes(*CLOSED, *TREE, *FREE)
+@takes(*CLOSED, "elastic", *TREE, *FREE)
 def certify(
     robot: Robot,
     *,
@@ -184,13 +188,16 @@ def certify(
     """Exact agreement of all formulations on a robot, and the laws every model must obey.
 
     points: number of random states, 1 to 1000. Friction and springs across joints are left out (they are the same terms
-    everywhere). Returns a Certificate: `.holds`, `.points`, `.error_probability`, `.checks`, `.left_out`.
+    everywhere); elastic joints are certified in their doubled model. Returns a Certificate: `.holds`, `.points`,
+    `.error_probability`, `.checks`, `.left_out`.
     """
     must_move(robot)
     required_count("points", points, "certify", most=MOST_POINTS)
     if not formulations:
         raise ArmdynError("no formulation", where="certify", expected="at least one, as in armdyn.formulations()")
-    rigid = robot.without("friction", "springs")
+    must_not_be_soft_and_closed(robot)
+    rubless = robot.without("friction", "springs")
+    rigid = replace(rubless, tree=tuple(replace(joint, elastic=None) for joint in rubless.tree))
     draws = random.Random(seed)
     tree = rigid.opened
     states = [_random_point(exact(tree), draws) for _ in range(points)]
@@ -199,6 +206,9 @@ def certify(
     if rigid.constrained:
         closed = [_random_closed_point(exact(rigid), draws) for _ in range(points)]
         cases += [(*each, closed) for each in closed_certificate.statements(formulations)]
+    if "elastic" in rubless.features:
+        soft = [_random_soft_point(exact(rubless), draws) for _ in range(points)]
+        cases += [(*each, soft) for each in elastic_certificate.statements()]
     checks: list[Check] = []
     left_out = [f"{part} is the same term in all formulations" for part in rigid.left_out if part not in robot.left_out]
     for k, (statement, formulation, test, places) in enumerate(cases):
@@ -209,14 +219,15 @@ def certify(
         except NotApplicable as error:
             left_out.append(f"{statement} ({formulation}): {error.what}")
     checks.append(Check("M positive definite, with the robot's own inertias", "composite_body", _definite(tree, draws)))
-    degree = _degree(tree, formulations)
+    degree = max(_degree(tree, formulations), _soft_degree(rubless))
     chance = (degree / 2.0**BITS) ** points
-    form = closed_form(robot) or closed_form(robot, rotation=False)
+    placed = rigid if "elastic" in robot.features else robot  # where a tool is, only links decide
+    form = closed_form(placed) or closed_form(placed, rotation=False)
     against = "" if form is None else reason_against(form)
     if against:
         left_out.append(f"inverse kinematics: {against}")
     elif form is not None:
-        inverse = certify_inverse(robot, form, points, draws)
+        inverse = certify_inverse(placed, form, points, draws)
         checks.append(Check("every branch takes the pose", INVERSE, inverse.takes))
         checks.append(Check("the configuration is among the branches", INVERSE, inverse.finds))
         chance += inverse.error_probability
@@ -263,6 +274,14 @@ def _random_closed_point(robot: Robot, draws: random.Random) -> ClosedPoint:
     n, q_all = robot.n, _state(robot.opened, draws)
     moved = closed_certificate.with_closed_loops(with_inertias(robot, lambda: _integer(draws)), q_all)
     return ClosedPoint(moved, q_all, _vector(n, draws), _vector(n, draws), _vector(6, draws))
+
+
+def _random_soft_point(robot: Robot, draws: random.Random) -> SoftPoint:
+    size = coordinates(robot).size
+    robot = with_inertias(robot, lambda: _integer(draws))
+    x = [SpringAngle(*_vector(2, draws)) if link.revolute else _integer(draws) for link in robot.links]
+    x += _vector(size - robot.n, draws)
+    return SoftPoint(robot, x, _vector(size, draws), _vector(size, draws))
 
 
 # The statements -------------------------------------------------------------------------------------------------
@@ -401,3 +420,13 @@ def _degree(robot: Robot, formulations: Sequence[Formulation]) -> int:
         if "inverse_dynamics" in f.gives
     ]
     return 2 * max(degrees) * (n + len(robot.tree))
+
+
+def _soft_degree(robot: Robot) -> int:
+    """The same of the doubled model of elastic joints; 0 if there are none."""
+    if "elastic" not in robot.features:
+        return 0
+    size = coordinates(robot).size
+    shadow = with_inertias(robot.mapped(lambda x: x), lambda: Degree(1))
+    state = [[Degree(1)] * size for _ in range(3)]
+    return 2 * degree_of(list(doubled.inverse_dynamics.formula(shadow, *state))) * (size + len(robot.tree))

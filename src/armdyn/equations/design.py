@@ -282,7 +282,8 @@ def _linear(factor: Node, parameter: str) -> Node | None:
         rest = tuple(0 if k == place else power for k, power in enumerate(exponents))
         part = _product(value, rest, generators)
         a, b = (a + part, b) if exponents[place] else (a, b - part)
-    return closed_form(b) / closed_form(a)
+    found: Node = closed_form(b) / closed_form(a)
+    return found
 
 
 __all__ = ["Condition", "DesignConditions", "design_conditions"]

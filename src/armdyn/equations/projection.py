@@ -121,8 +121,8 @@ def inverse_dynamics(robot: Robot, tree: Robot, method: Formulation, *motion: An
     return list(map(add, torques, added))
 
 
-def must_be_derivable(robot: Robot) -> None:
-    """Raise NotApplicable for loops without a solution in closed form, and for what cannot be combined."""
+def must_not_be_soft_and_closed(robot: Robot) -> None:
+    """Raise NotApplicable for elastic joints in a closed chain."""
     if robot.constrained and coordinates(robot).doubled:
         raise NotApplicable(
             "elastic joints together with closed loops or mimic joints",
@@ -130,6 +130,11 @@ def must_be_derivable(robot: Robot) -> None:
             expected="one of them",
             advice='robot.without("elastic") has rigid joints.',
         )
+
+
+def must_be_derivable(robot: Robot) -> None:
+    """Raise NotApplicable for loops without a solution in closed form, and for what cannot be combined."""
+    must_not_be_soft_and_closed(robot)
     if robot.constrained and dependent_joints(robot).stages:
         chain = dependent_joints(robot)
         joints = tuple(chain.tree.joints[k].name for stage in chain.stages for k in stage.joints)

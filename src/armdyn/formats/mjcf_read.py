@@ -127,6 +127,7 @@ def reading(document: XmlDocument, folder: Path | None, free_root: bool | None =
         weld=free_root is False,
         notes=notes,
     )
+    reader.require_different_names()
     reader.require_targets()
     reader.outside()
     for world in all_named(document.root, "worldbody"):
@@ -324,6 +325,20 @@ class Reader(Weighed):
             if joint.kind == "fixed" and joint.parent in fused and joint.body.name not in referred:
                 fused.add(joint.body.name)
         return fused
+
+    def require_different_names(self) -> None:
+        """Refuse two bodies, joints, shapes or sites of one name, as MuJoCo does: who refers to it may mean either."""
+        taken: set[tuple[str, str]] = set()
+        for world in all_named(self.document.root, "worldbody"):
+            for element in (each for each in world.iter() if each.get("name")):
+                kind = local_name(element).replace("freejoint", "joint")
+                if (kind, element.attrib["name"]) in taken:
+                    raise RobotError(
+                        f"a second {kind} is called {shown(element.attrib['name'])!r}",
+                        where=self.document.at(element, f"<{kind}>"),
+                        expected="different names",
+                    )
+                taken.add((kind, element.attrib["name"]))
 
     def require_targets(self) -> None:
         """Refuse actuators, tendons and equalities that act on something that the file does not have."""

@@ -19,7 +19,7 @@ what the notation has no place for are refused by name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -312,7 +312,7 @@ def _written(value: Any) -> str:
     return repr(int(number)) if number == int(number) else repr(number)
 
 
-def _braced(values: Iterator[Any] | Sequence[Any]) -> str:
+def _braced(values: Iterable[Any]) -> str:
     return "{" + ",".join(map(_written, values)) + "}"
 
 

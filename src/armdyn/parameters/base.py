@@ -69,6 +69,7 @@ class BaseParameters:
     regressor. groups: the base parameters as expressions in the standard ones and the robot's named lengths and angles.
     places: the standard parameter whose place each base parameter takes in the model, all others being 0.
     proved: the count was confirmed over exact rationals; otherwise by elimination in 60 digits.
+    gap: of that elimination: the smallest pivot that counts and the largest that is taken for zero, in their columns.
     """
 
     robot: Robot
@@ -80,6 +81,16 @@ class BaseParameters:
     groups: Mapping[str, Node]
     places: tuple[str, ...]
     proved: bool
+    gap: digits.Gap | None = None
+
+    @property
+    def evidence(self) -> str:
+        """What the count rests on, in words."""
+        if self.proved:
+            return "proved over exact rationals"
+        if self.gap is None:
+            return "not proved"
+        return f"by elimination in 60 digits: pivots from {self.gap[0]:.0e} count, up to {self.gap[1]:.0e} are zero"
 
     @property
     def count(self) -> int:
@@ -180,9 +191,9 @@ class BaseParameters:
         return " ".join(parts).removeprefix("+ ")
 
     def __str__(self) -> str:
-        how = "proved over exact rationals" if self.proved else "by elimination in 60 digits"
         families = ", ".join(self.include)
-        lines = [f"{self.robot.name}: {self.count} base parameters ({families}) of {len(self.standard)}; {how}"]
+        count = f"{self.count} base parameters ({families}) of {len(self.standard)}"
+        lines = [f"{self.robot.name}: {count}; {self.evidence}"]
         width = max(map(len, self.names), default=0)
         lines += [f"  {name:{width}} = {text(self.groups[name])}" for name in self.names]
         if self.no_effect:
@@ -226,8 +237,9 @@ def base_parameters(
     groups = dict(zip(kept, _written([nodes[name] for name in kept]), strict=True))
 
     proved = not robot.constrained and _exact_rank(numeric, include, known, enough=len(kept)) == len(kept)
+    gap = None
     if not proved:
-        kept, matrix, groups = _reduced(numeric, include, names, kept, matrix, groups)
+        kept, matrix, groups, gap = _reduced(numeric, include, names, kept, matrix, groups)
         # Asked for one group more than there are, the proof ends when no further state adds one.
         proved = _closes_exactly(numeric) and _exact_rank(numeric, include, known, enough=len(kept) + 1) == len(kept)
     titles = [_title(name, row, known) for name, row in zip(kept, matrix, strict=True)]
@@ -242,6 +254,7 @@ def base_parameters(
         dict(zip(titles, groups.values(), strict=True)),
         tuple(kept),
         proved,
+        gap,
     )
 
 
@@ -387,19 +400,19 @@ def _reduced(
     kept: list[str],
     matrix: Array,
     groups: dict[str, Node],
-) -> tuple[list[str], Array, dict[str, Node]]:
+) -> tuple[list[str], Array, dict[str, Node], digits.Gap]:
     """Relations between the groups that the rules did not find, such as those of loops: eliminated in many digits."""
     # What the torques depend on is W @ matrix: independent columns of W, then independent rows of the matrix.
     count = math.ceil(len(kept) / max(robot.n, 1)) + MORE_STATES
     W = digits.stacked(robot, include, [names.index(name) for name in kept], count)
     # A description rounds its angles (-1.57079632679): what such a rounding of a tree lets the torques tell, none can.
-    chosen, rest, share = digits.dependencies(W, digits.ZERO if robot.constrained else RANK_THRESHOLD)
+    chosen, rest, share, gap = digits.dependencies(W, digits.ZERO if robot.constrained else RANK_THRESHOLD)
     matrix = matrix[chosen] + share @ matrix[rest]  # W_rest = W_chosen share, so that dependent groups join the others
     joined = [_joined(groups, kept[c], [kept[r] for r in rest], share[i]) for i, c in enumerate(chosen)]
     kept = [kept[c] for c in chosen]
     groups = dict(zip(kept, _written(joined), strict=True))
-    single, _, _ = digits.dependencies(matrix.T.tolist(), RANK_THRESHOLD)  # multiples of others are known with them
-    return [kept[c] for c in single], matrix[single], {kept[c]: groups[kept[c]] for c in single}
+    single, *_ = digits.dependencies(matrix.T.tolist(), RANK_THRESHOLD)  # multiples of others are known with them
+    return [kept[c] for c in single], matrix[single], {kept[c]: groups[kept[c]] for c in single}, gap
 
 
 def _joined(groups: Mapping[str, Node], name: str, others: Sequence[str], share: Array) -> Node:

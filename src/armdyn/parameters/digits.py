@@ -96,10 +96,14 @@ def _in_digits(angle: Any) -> Any:
     return arb.pi() * QUARTER_TURNS[angle] / 2 if isinstance(angle, float) and angle in QUARTER_TURNS else angle
 
 
-def dependencies(rows: Sequence[Sequence[Any]], tolerance: float = ZERO) -> tuple[list[int], list[int], Array]:
-    """(chosen, rest, share): columns that depend on no column before them, the others, and rest = chosen @ share.
+Gap = tuple[float, float]
+"""The smallest pivot that counts and the largest that is taken for zero, each against its column."""
 
-    rows: of numbers in many digits, or of floats.
+
+def dependencies(rows: Sequence[Sequence[Any]], tolerance: float = ZERO) -> tuple[list[int], list[int], Array, Gap]:
+    """(chosen, rest, share, gap): columns that depend on no column before them, the others, rest = chosen @ share.
+
+    rows: of numbers in many digits, or of floats. gap: what the choice rests on.
     """
     before, ctx.prec = ctx.prec, BITS
     try:
@@ -107,11 +111,17 @@ def dependencies(rows: Sequence[Sequence[Any]], tolerance: float = ZERO) -> tupl
         scale = np.array([max(abs(float(row[j])) for row in A) for j in range(len(A[0]))])
         empty = scale <= tolerance * scale.max()
         chosen: list[int] = []
+        smallest, largest = 1.0, 0.0
         for j in range(len(A[0])):
             done = len(chosen)
             best = max(range(done, len(A)), key=lambda i: abs(float(A[i][j])), default=None)
-            if best is None or empty[j] or abs(float(A[best][j])) <= tolerance * scale[j]:
+            if best is None or empty[j]:
                 continue
+            pivot = abs(float(A[best][j])) / float(scale[j])
+            if pivot <= tolerance:
+                largest = max(largest, pivot)
+                continue
+            smallest = min(smallest, pivot)
             A[done], A[best] = A[best], A[done]
             _clear_below(A, done, j)
             chosen.append(j)
@@ -119,7 +129,7 @@ def dependencies(rows: Sequence[Sequence[Any]], tolerance: float = ZERO) -> tupl
         scale = np.where(empty, scale.max(), scale)  # what is left of an empty column is rounding
         share = np.array([_solved(A, chosen, j) for j in rest], dtype=float).reshape(len(rest), len(chosen)).T
         small = np.abs(share) * scale[chosen][:, None] <= SMALLEST_SHARE * scale[rest]
-        return chosen, rest, np.where(small, 0.0, share)
+        return chosen, rest, np.where(small, 0.0, share), (smallest, largest)
     finally:
         ctx.prec = before
 

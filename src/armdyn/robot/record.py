@@ -194,7 +194,7 @@ def robot_from_record(record: Mapping[str, Any]) -> Robot:
     convention = record.get("convention", "standard")
     if convention not in CONVENTIONS:
         raise unknown_name("convention", convention, CONVENTIONS, where="convention")
-    root = _text(record.get("base_name", "base"), "base_name")
+    root = _text(record.get("base_name", _usual_root(record)), "base_name")
     tree = _tree(record.get("joint", []), convention, reader, root)
     tool = _table(record.get("tool", {}), "tool")
     checked_keys(tool, PART_KEYS["tool"], "tool")
@@ -220,6 +220,13 @@ def robot_from_record(record: Mapping[str, Any]) -> Robot:
     fixed = [joint for joint in tree if joint.kind == "fixed" and joint.rotor is not None]
     bare = tuple(replace(joint, rotor=None) if joint in fixed else joint for joint in tree)
     return with_resting_rotors(replace(robot, tree=bare), fixed).bound()
+
+
+def _usual_root(record: Mapping[str, Any]) -> str:
+    """The name of the body that stands: "base", or "ground" where a moving body has that name."""
+    rows = _tables(record.get("joint", []), "joint")
+    taken = any(row.get("link", row.get("name")) == "base" for row in rows)
+    return "ground" if taken and all(row.get("parent") != "base" for row in rows) else "base"
 
 
 def supplemented(robot: Robot, record: Mapping[str, Any], where: str) -> Robot:

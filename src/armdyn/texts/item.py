@@ -158,7 +158,7 @@ class Outcome:
     @property
     def failed(self) -> tuple[Check | Count, ...]:
         """The comparisons that do not hold, and the programs that need more operations than the text's."""
-        made = (*self.checks, *(slip.fails for slip in self.slips), *self.counts)
+        made: tuple[Check | Count, ...] = (*self.checks, *(slip.fails for slip in self.slips), *self.counts)
         return tuple(check for check in made if not check.holds)
 
     @property

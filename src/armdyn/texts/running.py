@@ -104,7 +104,7 @@ class Reproduction(Result):
             for tag, check in self.evidence.items()
             if not check.holds
         ]
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(self.counts.items()))
+        counts = "; ".join(f"{count} {verdict}" for verdict, count in sorted(self.counts.items()))
         title = f"Source texts reproduced: {', '.join(self.sources)}"
         changed = f"; {self.noticed} changes of functions noticed" if self.trials else ""
         verdict = (f"{len(self.results)} items: {counts}{changed}", self.ok)

@@ -19,6 +19,8 @@ from armdyn.graph import Node, closed_form, constant, evaluate, identical, symbo
 from armdyn.graph.node import ADD, CONST, COS, DIV, MUL, NEG, SIN, SUB, SYMBOL
 from armdyn.graph.structure import ordered
 
+MARK = symbol("here", kind="parameter")
+"""Stands for a part of an expression that is shown in another colour."""
 POINTS = 3
 """Random points at which changes are compared; what fits at all of them is then proved."""
 CLOSE = 1e-9
@@ -28,11 +30,15 @@ MOST_PLACES = 4000
 
 
 class Edit(NamedTuple):
-    """A change: its kind (sign, factor, sin/cos, index, angle, exponent, symbol, ...), in words, and the new whole."""
+    """A change: its kind (sign, factor, sin/cos, index, angle, exponent, symbol, ...), in words, and the new whole.
+
+    path: the way to the place that is changed, from the outside inwards; None if there are several.
+    """
 
     kind: str
     words: str
     result: Node
+    path: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def _proved(given: Node, right: Node, candidates: Sequence[_Candidate]) -> list[
     for candidate in candidates:
         result = _replaced(given, candidate.place.path, candidate.new)
         if candidate.words not in edits and identical(result, right):
-            edits[candidate.words] = Edit(candidate.kind, candidate.words, result)
+            edits[candidate.words] = Edit(candidate.kind, candidate.words, result, candidate.place.path)
         if len(edits) >= 4:
             break
     return sorted(edits.values(), key=lambda edit: (_rank(edit.kind), len(edit.words)))
@@ -150,6 +156,14 @@ def _slope(op: str, k: int, other: float) -> float:
     if op in (ADD, SUB, NEG):
         return -1.0 if op == NEG or (op == SUB and k == 1) else 1.0
     return other if op == MUL else 1.0 / other
+
+
+def marked(root: Node, path: tuple[int, ...]) -> tuple[Node, Node]:
+    """The expression with MARK at a place, and what stands there."""
+    part = root
+    for k in path:
+        part = part.args[k]
+    return _replaced(root, path, MARK), part
 
 
 def _replaced(root: Node, path: tuple[int, ...], new: Node) -> Node:

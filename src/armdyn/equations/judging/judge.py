@@ -12,14 +12,16 @@ from typing import Any
 from armdyn.equations.derivation import Equations, derive
 from armdyn.equations.judging import naming
 from armdyn.equations.judging.causes import explained, missing_term
-from armdyn.equations.judging.edits import Edit, short_form, smallest_edits
-from armdyn.equations.judging.reader import MOST_LETTERS, ReadError, Statement, read
-from armdyn.equations.judging.vocabulary import Vocabulary
+from armdyn.equations.judging.edits import MARK, Edit, marked, short_form, smallest_edits
+from armdyn.equations.judging.given_steps import given_steps
+from armdyn.equations.judging.lumped import lumped
+from armdyn.equations.judging.reader import MOST_LETTERS, ReadError, Statement, bounded, is_latex, read
+from armdyn.equations.judging.vocabulary import RUN, Vocabulary
+from armdyn.equations.sheets.markup import mathml
 from armdyn.equations.sheets.steps import page, plain_name
 from armdyn.errors import ArmdynError, NotApplicable
 from armdyn.files import reading, regular_size, write_text
 from armdyn.graph import Node, closed_form, constant, evaluate, identical, latex, substitute, symbol, text
-from armdyn.graph.mathml import mathml
 from armdyn.graph.structure import ordered
 from armdyn.notebook_view import Formula, View
 from armdyn.result import Result
@@ -36,14 +38,15 @@ LETTERS = {
     **{(1, letter): VELOCITY for letter in "Vh"},
 }
 """(number of indices, letter) -> quantity, as the texts write them."""
-LARGEST = 3000
-"""Terms of an entry up to which changes of it are looked for."""
-
+MOST_REFERENCES = 5
+"""Definitions may use later ones so many times in a row; earlier ones any number of times."""
 
 PAGE_STYLE = """
 table { border-collapse: collapse; }
 td, th { border-top: 1px solid #ddd; padding: .5em .7em; text-align: left; vertical-align: top; }
-.wrong { background: #fdeeee; } .bad { color: #c62828; } .good { color: #1a7f37; } td math { font-size: .95em; }
+.differs { background: #fdeeee; }
+.wrong { color: #c62828; background: #ffd5d5; }
+.bad { color: #c62828; } .good { color: #1a7f37; } td math { font-size: .95em; }
 body { max-width: 90em; }
 """
 
@@ -62,6 +65,18 @@ class Entry:
     causes: tuple[str, ...] = ()
     kind: str = ""
     correction: str = ""
+    place: tuple[int, ...] | None = None
+    """The way to what the correction changes in `given`."""
+
+    @property
+    def given_marked(self) -> str:
+        r"""What was given in LaTeX, with \wrong{...} around what the correction changes."""
+        if self.place is None:
+            return str(latex(self.given))
+        whole, part = marked(self.given, self.place)
+        inside = str(latex(part))
+        inside = rf"\left({inside}\right)" if part.op in ("add", "sub", "neg") and self.place else inside
+        return str(latex(whole)).replace(str(latex(MARK)), rf"\wrong{{{inside}}}")
 
     @property
     def difference(self) -> str:
@@ -110,7 +125,7 @@ class Judgement(Result):
         formulas = [
             (
                 f"{e.name}: yours, then ours",
-                [Formula(latex(x), str(mathml(x)), f"{e.name} = {text(x)}") for x in (e.given, e.ours)],
+                [Formula(latex(x), mathml(str(latex(x))), f"{e.name} = {text(x)}") for x in (e.given, e.ours)],
             )
             for e in self.wrong
         ]
@@ -119,8 +134,9 @@ class Judgement(Result):
     def report(self, path: str | Path) -> Path:
         """Write a page with their equations beside ours, the wrong ones marked."""
         rows = "".join(
-            f'<tr class="{"same" if e.same else "wrong"}"><td>{e.name}</td><td><math>{mathml(e.given)}</math></td>'
-            f"<td><math>{mathml(e.ours)}</math></td><td>{escape('; '.join(e.causes[:2]))}"
+            f'<tr class="{"same" if e.same else "differs"}"><td><math>{mathml(_latex_name(e.name))}</math></td>'
+            f"<td><math>{mathml(e.given_marked)}</math></td><td><math>{mathml(str(latex(e.ours)))}</math></td>"
+            f"<td>{escape('; '.join(e.causes[:2]))}"
             f"{f'<br><b>{escape(e.correction)}</b>' if e.correction else ''}</td></tr>"
             for e in self.entries
         )
@@ -161,16 +177,33 @@ class Judgement(Result):
 def judge(robot: Robot, equations: str | Path, symbols: Mapping[str, str] | None = None) -> Judgement:
     """Compare somebody's equations of motion with those of a robot, exactly.
 
-    equations: M, C, g, tau or entries of them, in LaTeX, SymPy, MATLAB, Maple or plain text; a text or a file.
+    equations: M, C, g, tau or entries of them, in LaTeX, SymPy, MATLAB, Maple or plain text; a text or a file. Lines of
+    a derivation by the names of `steps` are compared too, and the first wrong one is named.
     symbols: what they call things -> what the robot calls them, such as {"m_1": "ml1"} (default: found by stem).
 
     >>> import armdyn
     >>> armdyn.judge(armdyn.load("cartesian2"), r"g_1 = (m_{l1} + m_{l2}) g").wrong[0].causes[0]
     'missing: g*mm2, the mass of the rotor of joint 2'
     """
-    statements = read(_source(equations), _vocabulary(robot, symbols))
+    text = _source(equations)
+    judgement = _read_and_judged(robot, text, _vocabulary(robot, symbols))
+    if not judgement.same and is_latex(text) and re.search(rf"(?<![\\A-Za-z]){RUN}", text):
+        try:
+            again = _read_and_judged(robot, text, _vocabulary(robot, symbols, joined=True))
+        except ArmdynError:
+            return judgement
+        return again if again.same else judgement
+    return judgement
+
+
+def _read_and_judged(robot: Robot, text: str, vocabulary: Vocabulary) -> Judgement:
+    statements = read(text, vocabulary)
     ours = derive(robot)
-    given = _entries(statements, ours, _vocabulary(robot, symbols))
+    given = _entries(statements, ours, vocabulary)
+    right = {name: _collected(_ours(ours, name)) for name in given}
+    steps = given_steps([each for each in statements if not any(_places(each, robot.n))], robot)
+    given |= {name: theirs for name, (theirs, _) in steps.items()}
+    right |= {name: own for name, (_, own) in steps.items()}
     if not given:
         seen = ", ".join(dict.fromkeys(statement.name or statement.text[:20] for statement in statements)) or "nothing"
         raise ReadError(
@@ -178,17 +211,21 @@ def judge(robot: Robot, equations: str | Path, symbols: Mapping[str, str] | None
             where="equations",
             expected="equations such as M_{11} = ..., C = [...], g_2 = ..., tau_1 = ...",
         )
-    right = {name: _collected(_ours(ours, name)) for name in given}
     parameters = list(ours.tree.parameters)
+    unknown = naming.unknown_symbols(given.values(), parameters)
+    lumps = lumped([(given[name], right[name]) for name in given], unknown, parameters) if unknown else {}
+    lumps = {name: value for name, value in lumps.items() if value.args}  # a single parameter is another name
+    given = {name: substitute(value, lumps) for name, value in given.items()}
     names = naming.renaming([(given[name], right[name]) for name in given], parameters)
     given = {name: naming.applied(value, names) for name, value in given.items()}
     _must_be_known(given, parameters, names)
-    return _judged(robot, ours, given, right, names)
+    shown = names | {name: short_form(value) for name, value in lumps.items()}
+    return _judged(ours, given, right, shown, list(steps))
 
 
-def _vocabulary(robot: Robot, symbols: Mapping[str, str] | None) -> Vocabulary:
+def _vocabulary(robot: Robot, symbols: Mapping[str, str] | None, joined: bool = False) -> Vocabulary:
     sliding = [place + 1 for place, joint in enumerate(robot.joints) if joint.kind == "prismatic"]
-    return Vocabulary(robot.symbolic.parameters, robot.n, sliding, symbols)
+    return Vocabulary(robot.symbolic.parameters, robot.n, sliding, symbols, joined)
 
 
 def _source(equations: str | Path) -> str:
@@ -218,12 +255,28 @@ def _entries(statements: Sequence[Statement], ours: Equations, vocabulary: Vocab
             else:
                 found[name] = value
         if not places and statement.name and isinstance(statement.value, Node):
-            definitions[vocabulary.symbol(_letters(statement.name))] = statement.value
-    for key in [key for key in definitions if key.op != "symbol"]:
-        del definitions[key]
-    for _ in range(len(definitions)):
-        found = {name: substitute(value, definitions) for name, value in found.items()}
+            key = vocabulary.symbol(_letters(statement.name))
+            if key.op == "symbol":
+                definitions[key] = _defined(statement.value, definitions)
+    for _ in range(MOST_REFERENCES):
+        before = found
+        found = {name: _defined(value, definitions) for name, value in found.items()}
+        if found == before:
+            break
     return found
+
+
+def _defined(value: Node, definitions: Mapping[Node, Node]) -> Node:
+    """With definitions put in; they are many times used, so that the size must be checked again."""
+    made: Node = substitute(value, definitions) if definitions else value
+    if made is not value:
+        bounded(made)
+    return made
+
+
+def _latex_name(name: str) -> str:
+    """M_{12} of M12; names of lines stay as they are."""
+    return re.sub(r"^([A-Za-z]+)(\d+)$", r"\1_{\2}", name).replace("tau", r"\tau")
 
 
 def _letters(name: str) -> str:
@@ -299,8 +352,13 @@ def _must_be_known(given: Mapping[str, Node], parameters: Sequence[str], names: 
 
 
 def _judged(
-    robot: Robot, ours: Equations, given: Mapping[str, Node], right: Mapping[str, Node], names: Mapping[str, str]
+    ours: Equations,
+    given: Mapping[str, Node],
+    right: Mapping[str, Node],
+    names: Mapping[str, str],
+    steps: Sequence[str],
 ) -> Judgement:
+    """steps: the entries that are lines of a derivation, in its order."""
     notes: list[str] = []
     same = {name: _identical(given[name], right[name]) for name in given}
     n = ours.robot.n
@@ -319,8 +377,9 @@ def _judged(
                     f"Row {i + 1} of C gives the right torques C qd, but is not the one of Christoffel symbols: "
                     "Mdot - 2 C is not skew-symmetric."
                 )
-    wrong = [name for name in given if not same[name]]
-    causes = explained(ours, {name: (given[name], right[name]) for name in given}, wrong) if wrong else []
+    results = [name for name in given if name not in steps]
+    wrong = [name for name in results if not same[name]]
+    causes = explained(ours, {name: (given[name], right[name]) for name in results}, wrong) if wrong else []
     conventions = [each.words for each in causes if each.convention]
     if conventions:
         same |= dict.fromkeys(wrong, True)
@@ -329,10 +388,20 @@ def _judged(
     entries = [
         Entry(name, True, given[name], right[name])
         if same[name]
-        else _explained(ours, name, given[name], right[name], cause if len(causes) == 1 else "", len(wrong) == 1)
-        for name in given
+        else _explained(
+            ours,
+            name,
+            given[name],
+            right[name],
+            cause if len(causes) == 1 and name in wrong else "",
+            len(wrong) == 1 or name in steps,
+        )
+        for name in (*steps, *results)
     ]
-    return Judgement(robot.name, tuple(entries), dict(names), tuple(notes), cause)
+    first = next((entry for entry in entries if entry.name in steps and not entry.same), None)
+    if first is not None:
+        cause = f"the first wrong line is {first.name}: {first.causes[0] if first.causes else 'it differs'}"
+    return Judgement(ours.robot.name, tuple(entries), dict(names), tuple(notes), cause)
 
 
 def _identical(a: Node, b: Node) -> bool:
@@ -351,7 +420,7 @@ def _explained(ours: Equations, name: str, given: Node, right: Node, model: str,
     """The entry with what is wrong with it: the model's mistake, unless it is alone wrong and a small edit mends it."""
     parameters = [symbol(each, kind="parameter") for each in ours.tree.parameters]
     edits: list[Edit] = smallest_edits(given, right, parameters, ours.robot.n)
-    single = bool(edits) and edits[0].result is not right
+    single = bool(edits) and edits[0].path is not None
     causes = [(edit.words, edit.kind) for edit in edits]
     left = missing_term(ours, right, given)
     if left is not None:
@@ -361,4 +430,5 @@ def _explained(ours: Equations, name: str, given: Node, right: Node, model: str,
         causes.insert(1 if alone and single else 0, (model, "model"))
     correction = short_form(edits[0].result if edits else right)
     kind = causes[0][1] if causes else ""
-    return Entry(name, False, given, right, tuple(words for words, _ in causes), kind, f"{name} = {correction}")
+    words = tuple(each for each, _ in causes)
+    return Entry(name, False, given, right, words, kind, f"{name} = {correction}", edits[0].path if single else None)

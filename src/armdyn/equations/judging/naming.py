@@ -63,7 +63,7 @@ def renaming(pairs: Sequence[tuple[Node, Node]], parameters: Sequence[str]) -> d
     ours_stems = {pattern(name)[0] for name in parameters if name in ours_names}
     choices = [_targets(stem, stems[stem], own, ours_stems) for stem in strange]
     best: tuple[float, dict[str, str]] = (0.0, {})
-    terms = [_terms(pair) for pair in pairs]
+    terms = [compared_terms(pair) for pair in pairs]
     for combination in islice(product(*choices), MOST_RENAMINGS):
         taken = [stem for stem in combination if stem is not None]
         if len(set(taken)) < len(taken):
@@ -121,7 +121,7 @@ Terms = dict[frozenset[tuple[str, int]], Fraction]
 """Powers of the factors of a term, by name -> its number."""
 
 
-def _terms(pair: tuple[Node, Node]) -> tuple[Terms, Terms]:
+def compared_terms(pair: tuple[Node, Node]) -> tuple[Terms, Terms]:
     """The terms of their entry and of ours, multiplied out."""
     form = normal_form(pair)
     units = [f"{kind} {unit!r}" for kind in ("sin", "cos") for unit in form.ring.angles]

@@ -7,6 +7,7 @@ sines and cosines.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from typing import Any, NamedTuple
 from armdyn.equations.judging.vocabulary import Vocabulary
 from armdyn.errors import ArmdynError
 from armdyn.graph import Node, constant
+from armdyn.graph.angle import linear_form
+from armdyn.graph.structure import ordered
 
 MOST_LETTERS = 200_000
 """Length of a text of equations; all equations of a six-joint arm have less."""
@@ -26,6 +29,10 @@ MOST_POWER = 12
 MOST_TERMS = 20_000
 """Terms of one expression, multiplied out: a bound on the time that a comparison takes."""
 
+MOST_MULTIPLE = 24
+"""Multiples of an angle's smallest fraction: sin 1000 q would be a polynomial of that degree."""
+MOST_DIGITS = 40
+"""Digits of a number."""
 INDEXED = 3
 """Letters of the longest name whose index may stand in round brackets: MATLAB's q(1) and dq(2); open(1) is a call."""
 
@@ -207,7 +214,7 @@ class _Expression:
         if self.peek().kind != "end":
             raise self.error(f"{self.peek().value!r} was not expected")
         if isinstance(found, Node):
-            _bounded(found)
+            bounded(found)
         return found
 
     def sum(self) -> Any:
@@ -370,26 +377,41 @@ def negative(value: Any) -> Any:
     return -value if isinstance(value, Node) else tuple(tuple(-x for x in row) for row in value)
 
 
-def _bounded(node: Node) -> None:
-    """Raise if the expression has too many terms, multiplied out."""
+def bounded(node: Node) -> None:
+    """Raise if the expression is too large to be compared: terms, multiplied out, and multiples of angles."""
     known: dict[Node, int] = {}
-    stack = [node]
-    while stack:
-        part = stack[-1]
-        waiting = [arg for arg in part.args if arg not in known]
-        if waiting:
-            stack.extend(waiting)
-            continue
-        stack.pop()
+    parts: dict[Node, int] = {}
+    angles = [linear_form(part.args[0])[0] for part in ordered((node,)) if part.op in ("sin", "cos")]
+    for terms in angles:
+        for atom, factor in terms.items():
+            parts[atom] = math.lcm(parts.get(atom, 1), factor.denominator)
+    for part in ordered((node,)):
         counts = [known[arg] for arg in part.args]
         if part.op in ("add", "sub"):
             known[part] = sum(counts)
         elif part.op in ("mul", "div"):
             known[part] = counts[0] * counts[1]
+        elif part.op in ("sin", "cos"):
+            multiples = {a: abs(f) * parts[a] for a, f in linear_form(part.args[0])[0].items()}
+            if max(multiples.values(), default=0) > MOST_MULTIPLE:
+                raise ReadError(
+                    "an angle that is a large multiple of another one",
+                    where="equations",
+                    expected=f"multiples and fractions of joint angles up to {MOST_MULTIPLE}",
+                )
+            known[part] = math.prod(int(each) // 2 + 1 for each in multiples.values())
         else:
             known[part] = max(counts, default=1)
         if known[part] > MOST_TERMS:
             raise ReadError(f"an expression of more than {MOST_TERMS} terms, multiplied out", where="equations")
+
+
+def _number(text: str) -> Fraction:
+    """A number as it is written; its size is bounded."""
+    mantissa, _, exponent = text.lower().rstrip(".").partition("e")
+    if len(mantissa) > MOST_DIGITS or len(exponent) > 3:
+        raise ReadError(f"the number {text[:20]} ...", where="equations", expected=f"at most {MOST_DIGITS} digits")
+    return Fraction(text.rstrip("."))
 
 
 class _Latex(_Expression):
@@ -412,7 +434,7 @@ class _Latex(_Expression):
         if token.isspace() or token in ("{}", "~", "&", ".", r"\\", r"\quad", r"\qquad"):
             return
         if token[0].isdigit():
-            yield Token("num", Fraction(token))
+            yield Token("num", _number(token))
         elif token in ("+", "-", "/", "^", "*"):
             yield from self._operator(token, scan)
         elif token in ("(", "[", r"\{", r"\lbrack"):
@@ -666,13 +688,14 @@ def _code_parts(text: str) -> Iterator[str]:
         depth += (letter in "([{") - (letter in ")]}")
         if depth > DEEPEST:
             raise ReadError(f"more than {DEEPEST} brackets inside of each other", where="equations")
-        if depth <= 0 and letter in "\n;":
+        ends = letter in "\n;" or (letter == ":" and text[place + 1 : place + 2] in ("", "\n", " "))  # Maple's colon
+        if depth <= 0 and ends:
             follows = text[place:].lstrip()
             if letter == "\n" and follows[:1] in ("+", "-", "*", "/"):
                 continue
-            yield text[start:place].strip(";")
+            yield text[start:place].strip(";:")
             start = place + 1
-    yield text[start:]
+    yield text[start:].rstrip(":")
 
 
 def _code_name(left: str, python: bool) -> str:
@@ -689,7 +712,7 @@ class _Code(_Expression):
     def lexed(self, text: str) -> Iterator[Token]:
         for number, name, mark in _CODE_TOKEN.findall(text):
             if number:
-                yield Token("num", Fraction(number.rstrip(".")))
+                yield Token("num", _number(number))
             elif name in ("sin", "cos", "sqrt", "sign", "sgn"):
                 yield Token("fn", "sign" if name == "sgn" else name)
             elif name:

@@ -6,7 +6,6 @@ ours that it resembles most. Several errors in one expression are told apart tha
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
@@ -140,24 +139,25 @@ def _shared(a: Factors, b: Factors) -> bool:
 
 def _difference(a: Factors, x: Fraction, b: Factors, y: Fraction) -> tuple[tuple[str, ...], str]:
     """What makes x a of y b: kinds and words."""
-    first, second = Counter(dict(a)), Counter(dict(b))
-    gone, come = list((first - second).elements()), list((second - first).elements())
+    first, second = dict(a), dict(b)
+    gone = {f: p - second.get(f, 0) for f, p in a if p > second.get(f, 0)}
+    come = {f: p - first.get(f, 0) for f, p in b if p > first.get(f, 0)}
     kinds, words = [], []
-    for old in list(gone):
-        alike = [each for each in come if _kind(old, each) != "symbol"]
-        alike += [each for each in come if each.op == old.op == SYMBOL and each.online == old.online]
-        new = next(iter(alike), None)
-        if new is not None:
-            gone.remove(old)
-            come.remove(new)
-            kinds.append(_kind(old, new))
-            words.append(f"{text(old)} should be {text(new)}")
-    for old in gone:
-        kinds.append("exponent" if second[old] else "superfluous factor")
-        words.append(f"{text(old)} has too high a power" if second[old] else f"the factor {text(old)} is too much")
-    for new in come:
-        kinds.append("exponent" if first[new] else "missing factor")
-        words.append(f"{text(new)} has too low a power" if first[new] else f"a factor {text(new)} is missing")
+    for old, power in list(gone.items()):
+        alike = [new for new, each in come.items() if each == power and _kind(old, new) != "symbol"]
+        alike += [x for x, p in come.items() if p == power and x.op == old.op == SYMBOL and x.online == old.online]
+        if alike:
+            del gone[old], come[alike[0]]
+            kinds.append(_kind(old, alike[0]))
+            words.append(f"{text(old)} should be {text(alike[0])}")
+    for old, power in gone.items():
+        kinds.append("exponent" if old in second else "superfluous factor")
+        words.append(
+            f"{text(old)} has too high a power" if old in second else f"the factor {text(old**power)} is too much"
+        )
+    for new, power in come.items():
+        kinds.append("exponent" if new in first else "missing factor")
+        words.append(f"{text(new)} has too low a power" if new in first else f"a factor {text(new**power)} is missing")
     if x == -y:
         kinds.append("sign")
         words.append("the sign is wrong")

@@ -14,6 +14,10 @@ ANGLES = ("q", "theta", "vartheta", "phi", "varphi", "th", "d", "x")
 SPEEDS = ("omega", "w", "v", "u")
 
 
+RUN = r"[A-Za-z]{2,}(?=_)"
+"""Letters that run together before an index."""
+
+
 class Word(NamedTuple):
     """A word at the beginning of a text: its name and its length."""
 
@@ -25,7 +29,8 @@ class Vocabulary:
     """The words of a robot: names of its parameters, number of its joints.
 
     prismatic: the joints, from 1, whose coordinates may be called d. names: of the robot's parameters. symbols: what
-    the person calls things -> what the robot calls them.
+    the person calls things -> what the robot calls them. joined: letters without a space between them are one name, as
+    programs print LaTeX: Jm_{2} is J_m2 and not J m_2.
     """
 
     name_pattern = (
@@ -34,7 +39,12 @@ class Vocabulary:
     )
 
     def __init__(
-        self, names: Iterable[str], n: int, prismatic: Iterable[int] = (), symbols: Mapping[str, str] | None = None
+        self,
+        names: Iterable[str],
+        n: int,
+        prismatic: Iterable[int] = (),
+        symbols: Mapping[str, str] | None = None,
+        joined: bool = False,
     ) -> None:
         self.names = {_key(name): name for name in names}
         self.n, self.prismatic = n, frozenset(prismatic)
@@ -46,7 +56,10 @@ class Vocabulary:
         self._words = re.compile("|".join([*capitals, trig]))
         whole = [name for name in self.names.values() if re.fullmatch(r"[A-Za-z]+\d+[A-Za-z]+", name)]
         self._alone = re.compile(
-            "|".join([*(rf"{name}(?!\w)" for name in whole), *(rf"{stem}(?![A-Za-z])" for stem in long)])
+            "|".join(
+                [*(rf"{name}(?!\w)" for name in whole), *(rf"{stem}(?![A-Za-z])" for stem in long)]
+                + ([RUN] if joined else [])
+            )
         )
 
     def word(self, text: str, alone: bool) -> Word | None:

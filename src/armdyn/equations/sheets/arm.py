@@ -163,7 +163,9 @@ def arm_of(robot: Robot, sheet: Sheet, local: str, whole: str, source: str) -> A
             moved = mount @ before @ motion(joint.kind, value) @ after
             step = sheet.line(local.format(i=i, j=link), "", moved, source)
             rule = " ".join([whole.format(i=link, j=""), local.format(i=i, j=link)]) if link else local.format(i=1, j=0)
-            frame = sheet.line(whole.format(i=i, j=""), rule, frames[link] @ step, source)
+            name = whole.format(i=i, j="")
+            pose = frames[link] @ step
+            frame = pose if name == rule else sheet.line(name, rule, pose, source)
             on_axis = parent @ before
             axes.append(on_axis.R.column(2))
             points.append(parent.p if isinstance(joint.geometry, StandardDH) else on_axis.p)

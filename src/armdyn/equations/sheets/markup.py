@@ -2,7 +2,7 @@ r"""Formulas written in a small part of LaTeX, as MathML for a browser and as te
 
 Names and rules of a derivation are written once, in LaTeX; its numbers and expressions come from the graph in LaTeX
 too. This module reads what they use: letters with accents, indices and exponents, fractions, sums, brackets and
-matrices.
+matrices; and \wrong{...}, which a page shows in another colour.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def mathml(latex: str) -> str:
     r"""The content of a `math` element.
 
     >>> mathml(r"\dot{q}_{1}^{2}")
-    '<msubsup><mi>q̇</mi><mn>1</mn><mn>2</mn></msubsup>'
+    '<msubsup><mi>𝑞̇</mi><mn>1</mn><mn>2</mn></msubsup>'
     """
     return _mathml(parsed(latex))
 
@@ -115,6 +115,8 @@ class _Parser:
             return Piece("frac", "", (self.group(), self.group()))
         if token == r"\sqrt":
             return Piece("sqrt", "", (self.group(),))
+        if token == r"\wrong":
+            return Piece("wrong", "", (self.group(),))
         if token == r"\left":
             return self._fenced()
         if token == r"\begin":
@@ -174,7 +176,7 @@ def _mathml(piece: Piece, bold: bool = False) -> str:
         return f"<mtext>{escape(_text(parts[0]))}</mtext>"
     if kind == "accent":
         letter = _text(parts[0])
-        return f"<mi>{(_bold(letter) if bold or parts[0].kind == 'bold' else escape(letter)) + word}</mi>"
+        return f"<mi>{(_bold(letter) if bold or parts[0].kind == 'bold' else _italic(letter)) + word}</mi>"
     if kind == "frac":
         return f"<mfrac>{_row(inner[0])}{_row(inner[1])}</mfrac>"
     if kind == "sqrt":
@@ -183,6 +185,8 @@ def _mathml(piece: Piece, bold: bool = False) -> str:
         wide = parts[0] == Piece("op", OPERATORS["sum"])
         tag = {"sub": "munder", "sup": "mover", "subsup": "munderover"}[kind] if wide else f"m{kind}"
         return f"<{tag}>{''.join(map(_row, inner))}</{tag}>"
+    if kind == "wrong":
+        return f'<mrow class="wrong">{inner[0]}</mrow>'
     if kind == "fence":
         opening, closing = word.split(" ")
         return f"<mrow>{_fence(opening)}{inner[0]}{_fence(closing)}</mrow>"
@@ -197,11 +201,19 @@ def _mathml(piece: Piece, bold: bool = False) -> str:
 
 def _bold(word: str) -> str:
     """A letter in mathematical bold italics; a browser sets these with the right distances to indices."""
-    if len(word) != 1:
-        return escape(word)
-    for first, last, bold in (("A", "Z", 0x1D468), ("a", "z", 0x1D482), ("Α", "Ω", 0x1D71C), ("α", "ω", 0x1D736)):
-        if first <= word <= last:
-            return chr(bold + ord(word) - ord(first))
+    return _mathematical(word, (0x1D468, 0x1D482, 0x1D71C, 0x1D736))
+
+
+def _italic(word: str) -> str:
+    """A letter in mathematical italics: with an accent behind it, a browser would set a plain one upright."""
+    return "ℎ" if word == "h" else _mathematical(word, (0x1D434, 0x1D44E, 0x1D6E2, 0x1D6FC))
+
+
+def _mathematical(word: str, starts: Sequence[int]) -> str:
+    """starts: where the capitals, the small letters and those of Greek begin in Unicode."""
+    for (first, last), start in zip((("A", "Z"), ("a", "z"), ("Α", "Ω"), ("α", "ω")), starts, strict=True):
+        if len(word) == 1 and first <= word <= last:
+            return chr(start + ord(word) - ord(first))
     return escape(word)
 
 

@@ -30,6 +30,8 @@ class Writing:
     """How a text writes its recursion; # is the link, < the link before it, > the one behind it.
 
     own_axes: vectors are in the axes of their link (else of the base). Each pair is a name and an equation's label.
+    turn, back: rotations into the axes of the link from those before and behind it. axis: of the joint, in the link's
+    axes. lever: from the frame before to that of the link.
     """
 
     own_axes: bool
@@ -40,7 +42,10 @@ class Writing:
     force: tuple[str, str]
     moment: tuple[str, str]
     tau: tuple[str, str, str]
-    turn: str = ""
+    turn: str
+    back: str
+    axis: str
+    lever: str
     frames: tuple[str, str, str] = ("!A_{{{i}}}^{{{j}}}", "!T_{{{i}}}^{{0}}", "")
 
     def name(self, field: str, i: int, body: str = "") -> str:
@@ -62,6 +67,9 @@ OF_SICILIANO = Writing(
     (r"!\mu_{#}^{#}", "(7.113)"),
     (r"\tau", "(7.114)", r"!\mu_{#}^{#T} !R_{#}^{<T} !z_0"),
     "!R_{#}^{<T} ",
+    "!R_{>}^{#} ",
+    "!z_{<}^{#}",
+    "!r_{<,#}",
 )
 OF_MILICEVIC = Writing(
     False,
@@ -73,6 +81,9 @@ OF_MILICEVIC = Writing(
     ("!n_{#}", "table 1"),
     (r"\tau", "table 1", "!n_{#}^T !z_{<}"),
     "",
+    "",
+    "!z_{<}",
+    "!p_{#}^{*}",
     ("{{}}^{{{j}}}!A_{{{i}}}", "{{}}^{{0}}!A_{{{i}}}", "(2.2)"),
 )
 OF_KHALIL = Writing(
@@ -84,7 +95,10 @@ OF_KHALIL = Writing(
     (r"{}^{#}!f_{#}", "(7.58)"),
     (r"{}^{#}!m_{#}", "(7.60)"),
     (r"\Gamma", "(7.61)", r"{}^{#}!m_{#}^T {}^{#}!a_{#}"),
-    "{}^{#}!A_{<} ",
+    "{}^{#}!R_{<} ",
+    "{}^{#}!R_{>} ",
+    "{}^{#}!a_{#}",
+    "{}^{<}!P_{#}",
     ("{{}}^{{{j}}}!T_{{{i}}}", "{{}}^{{0}}!T_{{{i}}}", "(3.2)"),
 )
 
@@ -157,23 +171,24 @@ def _motion_lines(sheet: Sheet, arm: Arm, by: Writing, start: Vec3) -> _Motion:
         sheet.section = f"Forward: link {i + 1}"
         link = _Link(arm, i, by.own_axes)
         rate = arm.qd[i] * link.z if link.revolute else ZERO
-        turn, now = _indexed(by.turn, i + 1), i + 1
-        z = rf" + \dot{{q}}_{{{now}}} !z" if link.revolute else ""
+        now = i + 1
+        turn, z, lever = (_indexed(each, now) for each in (by.turn, by.axis, by.lever))
+        if not arm.standard and by is not OF_KHALIL:
+            z = _indexed("!z_{#}", now)  # modified DH: the joint moves about the axis of its own frame
+        w_before = f"{turn}{by.name('w', i)}"
+        rule = f"{w_before} + \\dot{{q}}_{{{now}}} {z}" if link.revolute else w_before
         carried_w, carried_wd = link.R @ w, link.R @ wd
         base = link.R @ (a + cross(wd, link.d) + cross(w, cross(w, link.d)))
-        w_new = sheet.line(by.name("w", now), f"{turn}{by.name('w', i)}{z}", carried_w + rate, by.w[1])
-        zd = rf" + \ddot{{q}}_{{{now}}} !z + \dot{{q}}_{{{now}}} {by.name('w', i)} \times !z" if link.revolute else ""
+        w_new = sheet.line(by.name("w", now), rule, carried_w + rate, by.w[1])
+        zd = rf" + \ddot{{q}}_{{{now}}} {z} + \dot{{q}}_{{{now}}} {w_before} \times {z}" if link.revolute else ""
         spun = arm.qdd[i] * link.z + arm.qd[i] * cross(carried_w, link.z) if link.revolute else ZERO
         wd_new = sheet.line(by.name("wd", now), f"{turn}{by.name('wd', i)}{zd}", carried_wd + spun, by.wd[1])
         moved = base + cross(wd_new, link.r) + cross(w_new, cross(w_new, link.r))
         if not link.revolute:
             moved = moved + link.z * arm.qdd[i] + cross(w_new, link.z) * (2 * arm.qd[i])
-        rule = f"{turn}{by.name('a', i)} + {_swung(by, now, f'!r_{{{i},{now}}}')}"
-        rule += (
-            ""
-            if link.revolute
-            else rf" + \ddot{{q}}_{{{now}}} !z + 2 \dot{{q}}_{{{now}}} {by.name('w', now)} \times !z"
-        )
+        rule = _acceleration_rule(by, now, turn, lever, own=arm.standard)
+        if not link.revolute:
+            rule += rf" + \ddot{{q}}_{{{now}}} {z} + 2 \dot{{q}}_{{{now}}} {by.name('w', now)} \times {z}"
         a_new = sheet.line(by.name("a", now), rule, moved, by.a[1])
         centers = []
         for label, _, com, _ in link.bodies:
@@ -188,6 +203,17 @@ def _motion_lines(sheet: Sheet, arm: Arm, by: Writing, start: Vec3) -> _Motion:
         found.centers.append(centers)
         w, wd, a = w_new, wd_new, a_new
     return found
+
+
+def _acceleration_rule(by: Writing, i: int, turn: str, lever: str, own: bool) -> str:
+    """The acceleration of the next origin; own: the lever turns with the link itself (standard DH), else with the one
+    before it.
+    """
+    if own:
+        return f"{turn}{by.name('a', i - 1)} + {_swung(by, i, lever)}"
+    swung = _swung(by, i - 1, lever) if by is not OF_KHALIL else _indexed("{}^{<}!U_{<} ", i) + lever
+    inside = f"{by.name('a', i - 1)} + {swung}"
+    return rf"{turn}\left({inside}\right)" if turn else inside
 
 
 def _swung(by: Writing, i: int, arm: str) -> str:
@@ -225,15 +251,17 @@ def newton_euler(sheet: Sheet, equations: Equations, by: Writing) -> None:
         for rotor in link.rotors:
             f, n = _rotor_wrench(arm, rotor, link, w, wd, a, by.own_axes)
             total_f, total_n = total_f + f, total_n + n
-        rule_f = (
-            f"{by.name('force', now + 1)} + \\sum m \\ddot{{!p}}_C"
-            if by is not OF_KHALIL
-            else f"{by.name('force', now + 1)} + {by.name('center', now)}"
-        )
+        back_f, back_n = (_indexed(by.back, now) + by.name(each, now + 1) for each in ("force", "moment"))
+        own_f = by.name("center", now) if by is OF_KHALIL else r"\sum m \ddot{!p}_C"
+        rule_f = f"{back_f} + {own_f}"
         force = sheet.line(by.name("force", now), rule_f, total_f, by.force[1])
-        turned = rf"!r_C \times !F + !I {by.name('wd', now)} + {by.name('w', now)} \times !I {by.name('w', now)}"
-        carried = rf"{by.name('moment', now + 1)} + !r \times {by.name('force', now + 1)}"
-        rule_n = rf"{carried} + \sum \left({turned}\right)"
+        spun = rf"!I {by.name('wd', now)} + {by.name('w', now)} \times !I {by.name('w', now)}"
+        carried = rf"{back_n} + {_indexed(by.lever, now if arm.standard else now + 1)} \times {back_f}"
+        if by is OF_KHALIL:  # (7.56): moments about the origin of the frame
+            spun = spun.replace("!I", _indexed("{}^{#}!I_{O_{#}}", now))
+            rule_n = rf"{carried} + {spun} + {{}}^{{{now}}}!M !S_{{{now}}} \times {by.name('a', now)}"
+        else:
+            rule_n = rf"{carried} + \sum \left(!r_C \times m \ddot{{!p}}_C + {spun}\right)"
         moment = sheet.line(by.name("moment", now), rule_n, total_n, by.moment[1])
         torques[i] = link.z.dot(moment) if link.revolute else link.z.dot(force)
     for rotor in arm.rotors:
@@ -244,7 +272,6 @@ def newton_euler(sheet: Sheet, equations: Equations, by: Writing) -> None:
         if all(map(arm.revolute, range(arm.n)))
         else rf"\bar{{\sigma}}_{{#}} {by.tau[2]} + \sigma_{{#}} !f_{{#}}^T !z"
     )
-    rule = rule.replace("<", "{#-1}")
     torque_lines(sheet, arm, equations, torques, rule, by.tau[1], by.tau[0])
 
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.algebra import Vec3
-from armdyn.doctor.log_case import with_gravity
+from armdyn.doctor.log_case import likely_gravity, with_gravity
 from armdyn.doctor.torque_checks import DIRECTION, ZERO
 from armdyn.dynamics.programs import program
 from armdyn.errors import ArmdynError, NotApplicable, unknown_name
@@ -163,13 +163,14 @@ def calibrate(robot: Robot, samples: Samples, include: tuple[str, ...], wanted: 
             expected="the family 'inertial' among those to identify",
         )
     gravity = np.array([float(x) for x in robot.gravity])
-    search = _Search(robot, samples, include, gravity, np.zeros(robot.n), wanted.joints(robot), wanted.gravity)
     if wanted.gravity and not gravity.any():
         raise ArmdynError(
             "the direction of gravity of a model without gravity",
             where="identify",
             expected="gravity = (0, 0, -9.81) or its approximate direction in the model",
         )
+    start = likely_gravity(robot, samples) if wanted.gravity else gravity
+    search = _Search(robot, samples, include, start, np.zeros(robot.n), wanted.joints(robot), wanted.gravity)
     search.run()
     kept = False
     if wanted.gravity:

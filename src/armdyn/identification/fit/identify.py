@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from armdyn.doctor.torque_checks import DIRECTION
 from armdyn.dynamics import compile as compiled
 from armdyn.dynamics.presliding import torques_along
 from armdyn.errors import ArmdynError, FeatureError, ShapeError, unknown_name
@@ -323,7 +324,8 @@ def identify(
              free: an estimator of the base parameters alone, such as Weighted() (the textbook's estimate): bodies may
                    then be impossible (default: none)
              essential: with `free`, set parameters that the torques do not need to zero
-             calibration: zeros of joints and direction of gravity to estimate beside the parameters (default: none)
+             calibration: zeros of joints and direction of gravity to estimate beside the parameters (default: the
+                          direction of gravity if the torques ask for another)
              log_format: columns, units, side of the gears, kind of effort, or a TOML file with these; a coupling given
                          here becomes the robot's
              processing: filter, derivatives, dead band, decimation (default: chosen from the log)
@@ -343,7 +345,10 @@ def identify(
     log_format, processing = declared(log_format, processing)
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
     data = split_log(robot, log, validation, Preparation(log_format, processing, check), progress)
-    calibrated = None
+    given, calibrated, asked = robot, None, calibration is not None
+    tilted = any(finding.rule == DIRECTION for finding in data.training.findings)
+    if not asked and tilted and "inertial" in include and not robot.constrained:
+        calibration = Calibration(gravity=True)
     if calibration is not None:
         progress("zeros and gravity", 0.3)
         calibrated = calibrate(robot, known_torques(robot, include)(data.training), include, calibration)
@@ -368,7 +373,7 @@ def identify(
     judged = Judged.of(
         robot, data.held_out or row_samples(data.training), held_out=held_out, source=data.held_out_source
     )
-    before = robot if np.abs(base.values).any() else None
+    before = given if np.abs(base.values).any() else None
     tried = validate(judged, identified, before=before, std=_band(model, estimate, judged))
     fit = Fit(
         start=robot,
@@ -388,7 +393,11 @@ def identify(
     )
     progress("files", 0.9)
     fit = replace(fit, files=tuple(_expressible(fit, (".toml", ".urdf"))))
-    on_log = [f for f in training.findings if calibrated is None or not calibrated.answers(f)]
+    answered = [f for f in training.findings if calibrated is not None and calibrated.answers(f)]
+    on_log = [f for f in training.findings if f not in answered]
+    if not asked:
+        advice = "It was estimated with the parameters: the robot that is written has it."
+        notes += [replace(finding, advice=advice) for finding in answered]
     return replace(fit, findings=sorted_by_severity((*on_log, *notes, *findings_on_fit(fit, on_log))))
 
 

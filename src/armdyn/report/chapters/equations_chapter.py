@@ -115,12 +115,11 @@ def base(subject: Subject) -> ReportChapter:
         Section("", columns, tuple((x, "" if part == x else part, *values[x]) for x, part in written.items()))
         for written in (whole, short)
     )
-    how = "proved in exact arithmetic" if found.proved else "by elimination in 60 digits"
     *others, last = (FAMILIES[name] for name in used)
     families = f"{', '.join(others)} and {last}" if others else last
     words = (
         f"The torques depend on only {found.count} combinations of the {len(found.standard)} parameters of the "
-        f"{families} ({how}). Only these can be identified; compiled code computes with them."
+        f"{families} ({found.evidence}). Only these can be identified; compiled code computes with them."
     )
     idle = "A parameter without a combination stands for itself."
     if found.no_effect:

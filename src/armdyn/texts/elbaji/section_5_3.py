@@ -81,6 +81,7 @@ def desired_motion() -> Outcome:
         "gives the path of the tool.",
         checks=(
             below("distance of the tool from (40), m", float(np.abs(tool - path).max()), 1e-14),
+            equal("duration, s", curved.duration, 10.0),
             below("(40) as a path of a frame, m", float(np.abs(curved.pose(t)[:, :3, 3] - path).max()), 1e-14),
             below("its velocity, m/s", float(np.abs(curved.velocity(t)[:, :3] - _tool_40(t, 1)).max()), 1e-14),
             below("deviation of phi from pi/3, rad", float(np.abs(phi - np.pi / 3).max()), 1e-14),

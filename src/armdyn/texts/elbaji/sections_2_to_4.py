@@ -466,7 +466,9 @@ def figure_3() -> Outcome:
     lines = [f"tau{i + 1} = {x}" for i, x in enumerate(eq.nodes("tau"))]
     return Outcome(
         "The forces that make the five printed expressions vanish are compared symbolically with five formulations. "
-        "Our five equations follow in full. (A moment of inertia of body 5 would add to I_4z "
+        "Our five equations follow in full. SymPy's KanesMethod, its result simplified, writes the five expressions "
+        "with the same terms, signs and order but for (-w2 - w3 - w4)^2, which is (w2 + w3 + w4)^2 there (tried once, "
+        "SymPy 1.14); what made the print is not known by that. (A moment of inertia of body 5 would add to I_4z "
         "everywhere, which the factor of ElBaji-2 hides.)",
         tuple(checks),
         texts=("\n".join(lines),),

@@ -135,6 +135,8 @@ def accelerated(robot: Robot, step: float = 1e-3) -> float:
 def on_a_moving_base(robot: Robot) -> float:
     """Difference of torques on a base that moves from those of the arm on virtual joints that move so."""
     q, qd, qdd = state(5, 4)
+    coupled = np.eye(5) + 0.1 * np.eye(5, k=1)  # motors that turn two joints
+    robot = replace(robot.without("rotors"), coupling=tuple(map(tuple, coupled.tolist())))
     rig = moving_base.with_virtual_joints(robot, ("x", "y", "yaw"))
     at, rate, growth = np.random.default_rng(61).uniform(-1, 1, (3, 3))
     whole = [np.concatenate(pair) for pair in ((at, q), (rate, qd), (growth, qdd))]

@@ -13,6 +13,7 @@ from armdyn.dynamics import compile as compiled
 from armdyn.formats import load
 from armdyn.mechanics import kane
 from armdyn.report.figures.charts import Axes, Line, chart
+from armdyn.robot.limits import torque_limits
 from armdyn.tables import Column, Section
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance
 from armdyn.trajectory.cartesian import line
@@ -207,7 +208,8 @@ def swaying(t: Any, order: int = 0) -> Array:
     """A moving target of two joints, and its derivatives."""
     t = np.asarray(t, dtype=float)[..., None]
     w, phase = np.array([0.7, 1.3]), np.array([0.2, 1.1])
-    return np.array([1.0, -0.4]) * (order == 0) + 0.3 * w**order * np.sin(w * t + phase + order * np.pi / 2)
+    moved: Array = np.array([1.0, -0.4]) * (order == 0) + 0.3 * w**order * np.sin(w * t + phase + order * np.pi / 2)
+    return moved
 
 
 @chapter.item(
@@ -226,7 +228,7 @@ def interpolated() -> Outcome:
     D = swaying(0.0) - start
     late = np.linspace(2, 3, 21)
     strong = load("ur5").bound()
-    limits = np.array([float(joint.limits.torque) for joint in strong.joints if joint.limits])
+    limits = torque_limits(strong)
     angles: Any = np.random.default_rng(83).uniform(-np.pi, np.pi, (4000, 6))
     inertias = np.diagonal(np.asarray(kane.mass_matrix(strong, angles)), axis1=-2, axis2=-1)
     k_a, bound = acceleration_constants(compiled(strong)), limits / inertias.max(axis=0)

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from armdyn.kinematics.rotations import euler_zxz
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance, misses
 from armdyn.texts.khalil.chapter_8 import printed_interpolation
-from armdyn.trajectory.cartesian import line
+from armdyn.trajectory.cartesian import TaskTrajectory, line
 from armdyn.typing import Array
 
 chapter = Chapter("khalil")
@@ -53,6 +53,14 @@ def euler_slip() -> Check:
     )
 
 
+def turning_error(motion: TaskTrajectory, step: float = 1e-5) -> float:
+    """Difference of the angular velocity of a motion from differences of its rotations, relative."""
+    t = np.linspace(0.2, 1.8, 9)
+    R, ahead, behind = (motion.pose(t + s * step)[:, :3, :3] for s in (0, 1, -1))
+    spin = (ahead - behind) / (2 * step) @ np.swapaxes(R, 1, 2)
+    return distance(motion.velocity(t)[:, 3:], np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=-1))
+
+
 @chapter.item("sec. 8.4", "Motion in the task space, (8.48)-(8.57)", vouches=(euler_zxz, line))
 def task_space() -> Outcome:
     Ri, Rf, pi, pf = by_euler(*FROM), by_euler(*TO), np.array([0.3, -0.2, 0.5]), np.array([0.8, 0.4, 0.1])
@@ -76,6 +84,7 @@ def task_space() -> Outcome:
             1e-12,
         ),
         below("(8.57): angular velocity", distance(ours["base"].velocity(t)[:, 3:], velocity), 1e-12),
+        below("its angular velocity, against differences of poses", turning_error(euler), 1e-6),
         below("(8.55) without R^i: rotations by Euler angles", distance(euler.pose(t)[:, :3, :3], eulers), 1e-12),
     )
     chosen = "Two poses, and quintic interpolation in 2 s."

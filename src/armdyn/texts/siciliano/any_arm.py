@@ -129,7 +129,7 @@ def spinning(robot: Robot, at: Any, rate: Any, joint: Joint) -> float:
     axis = np.array((R @ rotor.axis).array(), dtype=float)
     along = axis @ (rotors.rotor_jacobian(robot, at, joint.name)[3:] @ rate)  # w_m along the axis
     carried = along - float(rotor.ratio) * rate[robot.joints.index(joint)]
-    return float(rotor.inertia) * (along**2 - carried**2) / 2
+    return float(rotor.inertia * (along**2 - carried**2) / 2)
 
 
 @chapter.item(

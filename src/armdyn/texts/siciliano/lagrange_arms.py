@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,7 +34,7 @@ from armdyn.parameters import (
     standard_parameters,
 )
 from armdyn.robot import Robot
-from armdyn.robot.parts import Friction
+from armdyn.robot.parts import Friction, Spring
 from armdyn.robot.random import random_robot
 from armdyn.texts.item import Chapter, Check, Outcome, below, distance, identity, matches
 
@@ -226,6 +227,20 @@ def skew_symmetry() -> Outcome:
 # (7.52) to (7.81), parameters ---------------------------------------------------------------------------------------
 
 
+def energies_and_momenta(robot: Robot, at: Any, rate: Any) -> float:
+    """Difference of energies and momenta by their regressors from Lagrange's, springs and torque offsets included."""
+    more: dict[str, Any] = {"spring": Spring(20.0, 0.3), "friction": Friction(0.6, 0.9, offset=0.4)}
+    robot = replace(robot, tree=tuple(replace(j, **more) if j.kind != "fixed" else j for j in robot.tree))
+    pi: Any = standard_parameters(robot).array()
+    energies = [float(f) for f in (lagrange.kinetic_energy(robot, at, rate), lagrange.potential_energy(robot, at))]
+    momenta = np.asarray(lagrange.momenta(partial(lagrange.kinetic_energy.formula, robot), at, rate))
+    return max(
+        distance(np.asarray(energy_regressor(robot, at, rate)) @ pi, energies),
+        distance(np.asarray(momentum_regressor(robot, at, rate)) @ pi, momenta),
+        distance(momenta, np.asarray(lagrange.mass_matrix(robot, at)) @ rate),
+    )
+
+
 @chapter.item(
     "(7.52)-(7.81)",
     "Linearity in the dynamic parameters",
@@ -249,14 +264,7 @@ def linearity() -> Outcome:
         Y: Any = np.asarray(regressor(robot, at, rate, accel, include))
         counts.add(Y.shape[1])
         pi = standard_parameters(robot, include).array()
-        energies = [float(f) for f in (lagrange.kinetic_energy(robot, at, rate), lagrange.potential_energy(robot, at))]
-        momenta = np.asarray(
-            lagrange.momenta(lambda x, v, robot=robot: lagrange.kinetic_energy.formula(robot, x, v), at, rate)
-        )
-        every: Any = standard_parameters(robot).array()
-        stored.append(distance(np.asarray(energy_regressor(robot, at, rate)) @ every, energies))
-        stored.append(distance(np.asarray(momentum_regressor(robot, at, rate)) @ every, momenta))
-        stored.append(distance(momenta, np.asarray(lagrange.mass_matrix(robot, at)) @ rate))
+        stored.append(energies_and_momenta(robot, at, rate))
         errors.append(distance(Y @ pi, lagrange.inverse_dynamics(robot, at, rate, accel)))
         owner = [int(re.sub(r"\D", "", name)) - 1 for name in parameter_names(robot, include)]
         lower.append(max(abs(float(Y[i, k])) for i in range(5) for k, j in enumerate(owner) if j < i))
@@ -300,7 +308,7 @@ def printed_planar_jacobians() -> dict[str, list[list[Any]]]:
     both = tuple(a + b for a, b in zip(elbow, end, strict=True))
     columns = {
         "l1": (turning(p.l1 * c1, p.l1 * s1, 1), [0] * 6),
-        "l2": (turning(*both, 1), turning(*end, 1)),
+        "l2": (turning(both[0], both[1], 1), turning(*end, 1)),
         "m1": ([0] * 5 + [p.kr1], [0] * 6),
         "m2": (turning(*elbow, 1), [0] * 5 + [p.kr2]),
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.algebra import Vec3
+from armdyn.algebra import ZERO, Vec3
 from armdyn.control import Feedforward
 from armdyn.dynamics import compile as compiled
 from armdyn.formats import load
@@ -66,7 +66,12 @@ def identified(robot: Robot, include: tuple[str, ...]) -> tuple[Check, ...]:
     exact = np.stack([sum(terms[key] for key in keys) for keys in AT_JOINT], axis=1)  # (7.82)
     tau = exact + noise * np.random.default_rng(85).standard_normal(exact.shape)
     clean, fit = (
-        identify(robot, Samples(t, *at, torques, np.ones_like(torques, bool)), include=include, free=Ordinary())
+        identify(
+            robot,
+            Samples(t, at[0], at[1], at[2], torques, np.ones_like(torques, bool)),
+            include=include,
+            free=Ordinary(),
+        )
         for torques in (exact, tau)
     )
     base, found = fit.base, fit.estimate
@@ -205,7 +210,9 @@ def gyroscopic_slip() -> Check:
 
 
 @chapter.item(
-    "(7.107)-(7.114)", "Newton-Euler recursion in link frames, fig. 7.14", vouches=(newton_euler.inverse_dynamics,)
+    "(7.107)-(7.114)",
+    "Newton-Euler recursion in link frames, fig. 7.14",
+    vouches=(newton_euler.inverse_dynamics, rotors.rotor_torques, rotors.spin_torques),
 )
 def recursion() -> Outcome:
     ours, corrected, kinds = [], [], []
@@ -312,7 +319,7 @@ def library_steps() -> dict[str, Any]:
         qd,
         qdd,
         newton_euler.tip_wrench(PLANAR, q, None),
-        newton_euler.Start(*[Vec3(0, 0, 0)] * 2, -PLANAR.gravity),
+        newton_euler.Start(ZERO, ZERO, -PLANAR.gravity),
     )
     first, second = found.motion
     body = PLANAR.links[1].inertia
@@ -336,7 +343,7 @@ def library_steps() -> dict[str, Any]:
 @chapter.item(
     "sec. 7.5.3",
     "Newton-Euler steps of the planar arm",
-    vouches=(newton_euler.inverse_dynamics, newton_euler.transmitted, rotors.rotor_torques, rotors.spin_torques),
+    vouches=(newton_euler.inverse_dynamics, newton_euler.transmitted),
 )
 def section_7_5_3() -> Outcome:
     printed, ours = printed_example(), computed_example()

@@ -222,6 +222,10 @@ def section_7_3_3() -> Outcome:
     off = [to_float(b, values) for b in (PRINTED_B22, RIGHT_B22)]
     checks = (
         identity("the loop closes", identical(closed_chain.constraints(ARM, CLOSED), [0] * 5)),
+        identity(
+            "the Jacobian of the loop is the derivative of its conditions",
+            identical(closed_chain.constraint_jacobian(ARM, q), derivative(closed_chain.constraints(ARM, q), q)),
+        ),
         identity("G keeps the loop closed", identical(product(J, G), [[0, 0]] * 5)),
         identity(
             "B' of the virtual arm, with b_3'3' corrected", identical([row[:3] for row in tree[:3]], printed_tree())
