@@ -12,7 +12,7 @@ were, and the error on another motion, with the terms and of viscous and Coulomb
 torque, mean over joints).
 
 Three more cases have viscous and Coulomb friction and something else that is not told: "tilted base", gravity 3 degrees
-off the model's (identified with --gravity), "lag", torques smoothed over 10 ms as drives report them, and "rests",
+off the model's (identified with --calibrate gravity), "lag", torques smoothed over 10 ms as drives report them, and "rests",
 point-to-point motion of one or two joints at a time.
 
 With --bands: share of the torques of another motion, 20 s each, that are within the 95 % band of their prediction, by

@@ -46,6 +46,7 @@ LOAD = (1.5, (0.0, 0.05, 0.0))
 MOVE = armdyn.point_to_point([0.0, 0.3, -0.2], [0.8, -0.4, 0.7], "quintic", duration=1.0)
 SLIPPED = truth.TOML.replace("0.06, 0, 0.06]", "0.06, 0, 0.0006]")
 GUESS = truth.TOML.replace("mass = 4.0", "mass = 5.0").replace("viscous = 1.0", "viscous = 0.2")
+DESIGN = "[harmonics]\nperiod = 5\n[search]\nseconds = 1\n"
 SOFT = """
 name = "soft"
 gravity = [0, 0, 0]
@@ -498,7 +499,8 @@ DELIVERIES = {
         ("arm.toml", "--from", "0,0,0", "--to", "1,0.5,-1"), "motion.csv", judge_plan,
         Break("armdyn.text_table.write", scaled("t"))),
     "simulate": Delivery(
-        ("arm.toml", "--law", "computed_torque", "--payload", "1.5@0,0.05,0", "--set", "reference.duration=0.3"),
+        ("arm.toml", "--law", "computed_torque", "--set", "plant.payload=1.5",
+         "--set", "plant.payload_com=[0,0.05,0]", "--set", "reference.duration=0.3"),
         "run.csv", judge_simulate, Break("armdyn.text_table.write", scaled("tau2"))),
     "evaluate": Delivery(
         ("arm.toml", "--at", "0.1,0.4,-0.3", "--qd", "1,-1,1", "--qdd", "1,2,3"), "state.csv", judge_evaluate,
@@ -519,7 +521,7 @@ DELIVERIES = {
         ("slipped.toml",), "fixed.toml", judge_fix,
         Break("armdyn.formats.toml.write_text", replaced("0.06]", "0.061]"))),
     "excite": Delivery(
-        ("arm.toml", "--period", "5", "--seconds", "1"), "exciting.csv", judge_excite,
+        ("arm.toml", "design.toml"), "exciting.csv", judge_excite,
         Break("armdyn.text_table.write", scaled("qd1"))),
     "analyse": Delivery(
         ("arm.toml", "--map", "gravity:shoulder,elbow"), "map.csv", judge_analyse,
@@ -577,7 +579,7 @@ class Made(NamedTuple):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the commands read."""
     place = tmp_path_factory.mktemp("walk")
-    for name, text in (("arm", truth.TOML), ("slipped", SLIPPED), ("guess", GUESS), ("soft", SOFT)):
+    for name, text in (("arm", truth.TOML), ("slipped", SLIPPED), ("guess", GUESS), ("soft", SOFT), ("design", DESIGN)):
         (place / f"{name}.toml").write_text(text, encoding="utf-8")
     truth.write_log(place / "log.csv", ENGINE, 3)
     truth.write_log(place / "loaded.csv", Engine(LOAD), 4)

@@ -119,10 +119,8 @@ def test_derive_spares_the_screen(run: Run, tmp_path: Path) -> None:
 
 def test_derive_formats(run: Run) -> None:
     _, latex, _ = run("derive", "planar2r", "--format", "latex")
-    _, document, _ = run("derive", "planar2r", "--paper", "letter-two-columns", "--entry", "M12")
+    _, document, _ = run("derive", "planar2r", "--format", "latex-letter-two-columns", "--entry", "M12")
     assert "letterpaper,10pt,twocolumn" in document and document.count("M_{12}") == 1 and "M_{11}" not in document
-    status, _, error = run("derive", "planar2r", "--paper", "a4", "--format", "markdown")
-    assert status == 2 and "Only LaTeX has papers" in error
     assert latex.startswith("% tau = M(q) qdd + C(q, qd) qd + g(q)\n% model: ")
     assert "\n\\begin{align}\n" in latex and latex.endswith("\\end{align}\n")
     assert r"C_{11} &= -a_{1} l_{2} m_{l2} s_{2} \dot{q}_{2}" in latex

@@ -13,7 +13,16 @@ import armdyn
 from armdyn.identification import ExcitationDesign, Surroundings
 from support.command import Run
 
-DESIGN = "[{kind}]\ncount = {count}\n[search]\nstarts = 1\n[measurement]\nstep = 0.01\nnoise = 0.5\n"
+DESIGN = """[{kind}]
+count = {count}
+period = 6
+[search]
+starts = 1
+seconds = 3
+[measurement]
+step = 0.01
+noise = 0.5
+"""
 
 
 @pytest.mark.parametrize(("kind", "words"), [("harmonics", "3 harmonics"), ("polynomials", "8 quintic polynomials")])
@@ -23,7 +32,7 @@ def test_writes_a_motion_within_limits_and_says_what_it_is_worth(
     out, plot, state = tmp_path / "motion.csv", tmp_path / "motion.png", tmp_path / "search.json"
     design = tmp_path / "design.toml"
     design.write_text(DESIGN.format(kind=kind, count=words.split()[0]), encoding="utf-8")
-    options = ("--out", str(out), "--plot", str(plot), "--resume", str(state), "--period", "6", "--seconds", "3")
+    options = ("--out", str(out), "--plot", str(plot), "--resume", str(state))
     status, shown, _ = run("excite", "planar2r", str(design), *options)
     assert status == 0 and words in shown
     assert "expected standard deviations" in shown and "condition number" in shown

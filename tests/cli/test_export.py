@@ -28,7 +28,8 @@ def test_parameters_stay_arguments(run: Run, tmp_path: Path) -> None:
         "pose",
         "--prefix",
         "arm",
-        "--parameters",
+        "--tunable",
+        "parameters",
     )
     assert status == 0
     assert "of parameters" in out

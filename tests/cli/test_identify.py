@@ -163,7 +163,7 @@ def test_zeros_and_gravity_are_estimated_and_then_no_findings(run: Run, tmp_path
     log = written(tmp_path / "log.csv", simulated(with_zeros(tilted, shift), 21))
     arm.save(tmp_path / "arm.toml")
     out = tmp_path / "fit.json"
-    options = ("--zeros", ",".join(zeros), "--gravity", "--plain", "--out", out)
+    options = ("--calibrate", ",".join((*zeros, "gravity")), "--plain", "--out", out)
     status, shown, err = run("identify", tmp_path / "arm.toml", log, *options)
     assert status == 0, shown + err
     found = json.loads(out.read_text(encoding="utf-8"))["calibrated"]

@@ -32,7 +32,7 @@ def test_the_payload_of_two_logs_with_unknown_gains(run: Run, tmp_path: Path) ->
         for arm, seed in ((robot, 1), (robot.with_payload(MASS, COM, (0.006, 0, 0, 0.007, 0, 0.004)), 2))
     ]
     out = tmp_path / "loaded.toml"
-    status, shown, err = run("payload", str(tmp_path / "arm.toml"), *logs, "--calibrated", "--out", str(out))
+    status, shown, err = run("payload", str(tmp_path / "arm.toml"), *logs, "--known", "robot", "--out", str(out))
     assert status == 1 and "its limits are" in plain(shown), err  # the motion is beyond the range of three joints
     (mass,) = [line for line in shown.splitlines() if line.strip().startswith("mass")]
     assert abs(float(mass.split()[1]) - MASS) < 0.1

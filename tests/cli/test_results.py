@@ -30,7 +30,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "compare": ("pendulum",),
     "derive": ("planar2r",),
     "evaluate": ("planar2r", "--at", "0.3,20deg", "--qd", "1,1", "--qdd", "0,0.5"),
-    "excite": ("planar2r", "design.toml", "--period", "4", "--seconds", "1"),
+    "excite": ("planar2r", "design.toml"),
     "explain": ("planar2r", "scara5"),
     "export": ("planar2r", "--functions", "gravity,pose"),
     "fix": ("broken.toml",),
@@ -109,12 +109,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     columns = np.column_stack([t, *(move(t, order) for order in range(3))])
     heads = "t,q1,q2,qd1,qd2,qdd1,qdd2"
     np.savetxt(folder / "move.csv", columns, delimiter=",", header=heads, comments="", fmt="%.12g")
-    (folder / "design.toml").write_text("[harmonics]\ncount = 2\n[search]\nstarts = 1\n", encoding="utf-8")
+    (folder / "design.toml").write_text(
+        "[harmonics]\ncount = 2\nperiod = 4\n[search]\nstarts = 1\nseconds = 1\n", encoding="utf-8"
+    )
     for name, robot in (("log", arm), ("loaded", arm.with_payload(1.5, (0.0, 0.05, 0.0)))):
         log = simulated(robot, 0, torque_noise=0.005)
-        heads = ["t", *(f"{kind}{j + 1}" for kind in ("q", "tau") for j in range(log.n))]
+        names = ["t", *(f"{kind}{j + 1}" for kind in ("q", "tau") for j in range(log.n))]
         table = np.column_stack([log.t, log.q, log.tau])
-        np.savetxt(folder / f"{name}.csv", table, delimiter=",", header=",".join(heads), comments="", fmt="%.12g")
+        np.savetxt(folder / f"{name}.csv", table, delimiter=",", header=",".join(names), comments="", fmt="%.12g")
     return folder
 
 

@@ -358,8 +358,8 @@ def test_adaptation_with_the_gains_it_chooses(run: Run, tmp_path: Path) -> None:
     errors = {}
     for name, more in {"fixed": given("law.adaptation=0"), "adaptive": ()}.items():
         path = tmp_path / f"{name}.csv"
-        status, out, _ = run("simulate", "three_link", "--law", "adaptive", "--payload", "0.8", "--out", str(path),
-                             *given("reference.duration=2.5"), *more)  # fmt: skip
+        settings = (*given("plant.payload=0.8", "reference.duration=2.5"), *more)
+        status, out, _ = run("simulate", "three_link", "--law", "adaptive", "--out", str(path), *settings)
         assert status == 0, out
         errors[name] = last_error(path)
     assert errors["adaptive"] < 0.1 * errors["fixed"]

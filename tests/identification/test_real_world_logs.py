@@ -71,7 +71,7 @@ def test_spikes_are_found_and_least_squares_advised_against() -> None:
     tau[struck, 0] += 0.2 * np.ptp(tau[:, 0]) * rng.choice([-1, 1], 60)
     spikes = [f for f in identify(ROBOT, Log(LOG.t, LOG.q, tau), friction="plain").findings if f.rule == "spikes"]
     assert [finding.where for finding in spikes] == [ROBOT.joints[0].name]
-    assert "spoil its least squares (--free)" in spikes[0].advice
+    assert "spoil least squares (--estimate free)" in spikes[0].advice
 
 
 def test_the_share_of_the_weight_is_shown_where_gains_are_off() -> None:

@@ -42,7 +42,7 @@ EXAMPLES = {
     "compare": "puma560",
     "derive": "scara5 --by kane --entry M11 --out equations.tex",
     "evaluate": "panda --at 0,30deg,0,-1,0,1,0 --out state.csv",
-    "excite": "panda --period 10 --out motion.csv",
+    "excite": "panda --out motion.csv",
     "explain": "model.urdf model.xml --report why.html",
     "export": "panda --to c --functions inverse_dynamics,gravity --out code",
     "fix": "my_robot.urdf --out repaired.urdf",

@@ -21,18 +21,13 @@ class EquationFormat(StrEnum):
 
     text = "text"
     latex = "latex"
+    a4 = "latex-a4"
+    a4_columns = "latex-a4-two-columns"
+    letter = "latex-letter"
+    letter_columns = "latex-letter-two-columns"
     markdown = "markdown"
     program = "program"
     python = "python"
-
-
-class Paper(StrEnum):
-    """Papers of a LaTeX document."""
-
-    a4 = "a4"
-    letter = "letter"
-    a4_columns = "a4-two-columns"
-    letter_columns = "letter-two-columns"
 
 
 class Symbols(StrEnum):
@@ -53,7 +48,7 @@ class Split(StrEnum):
 @verb(
     out=Writes("Write to a file: .txt, .tex, .md, .py, .json (steps also .html, .ipynb), or any with --format."),
     panels={
-        "Output": ("format", "entry", "split", "paper"),
+        "Output": ("format", "entry", "split"),
         "Step by step": ("steps", "start", "quiz", "inverse_kinematics"),
     },
 )
@@ -75,7 +70,8 @@ def derive(
             "--format",
             "-f",
             metavar="FORMAT",
-            help=f"{', '.join(EquationFormat)} (default: text, or inferred from FILE's extension).",
+            help="text, latex, markdown, program, python (default: text, or by FILE's extension); latex-a4 and "
+            "latex-letter are complete documents, also with -two-columns.",
         ),
     ] = None,
     entry: Annotated[
@@ -88,13 +84,6 @@ def derive(
     ] = None,
     split: Annotated[
         list[Split] | None, typer.Option(help="Also give the torques by physical cause or by body; repeatable.")
-    ] = None,
-    paper: Annotated[
-        Paper | None,
-        typer.Option(
-            metavar="PAPER",
-            help=f"With latex: a complete document on {', '.join(Paper)} (default: equations only, for one column).",
-        ),
     ] = None,
     steps: Annotated[
         bool, typer.Option("--steps", help="Derive line by line, in the notation of the formulation's text.")
@@ -128,21 +117,22 @@ def derive(
     from armdyn import derive, design_conditions
     from armdyn.equations import inverse_equations
 
+    kind, _, paper = (None, "", "") if format is None else format.value.partition("-")
     if require is not None:
         if steps or external or entry or split or format is not None:
             raise OptionError("--require stands alone, with --symbols at most")
         return design_conditions(robot, require, symbols=symbols.value, progress=progress)
     if inverse_kinematics:
-        return inverse_equations(robot, format=None if format is None else format.value, start=start, quiz=quiz)
+        return inverse_equations(robot, format=kind, start=start, quiz=quiz)
     equations = derive(robot, by, symbols=symbols.value, wrench=external, progress=progress)
     if steps:
-        return equations.steps(format=None if format is None else format.value, start=start, quiz=quiz)
+        return equations.steps(format=kind, start=start, quiz=quiz)
     if start is not None or quiz:
         raise OptionError("--from and --quiz belong to --steps")
     return equations.document(
-        None if format is None else format.value,
+        kind,
         entries=tuple(entry or ()),
         split=tuple(each.value for each in split or ()),
-        paper=None if paper is None else paper.value.split("-")[0],
-        columns=2 if paper is not None and paper.value.endswith("two-columns") else 1,
+        paper=paper.partition("-")[0] or None,
+        columns=2 if paper.endswith("two-columns") else 1,
     )

@@ -46,10 +46,6 @@ def excite(
     ] = None,
     include: parse.IncludeOption = "inertial,friction",
     criterion: Annotated[Criterion, typer.Option(help="condition (number) or D (determinant).")] = Criterion.condition,
-    period: Annotated[float | None, typer.Option(metavar="S", help="Period of the motion, s (default: 10).")] = None,
-    seconds: Annotated[
-        float | None, typer.Option(metavar="S", help="Time limit of the search, s; the best motion so far is kept.")
-    ] = None,
     resume: Annotated[Path | None, typer.Option(metavar="FILE", help="Save progress here, and resume from it.")] = None,
     print_template: Annotated[
         bool,
@@ -65,7 +61,7 @@ def excite(
     wanted = ExcitationDesign() if design is None else ExcitationDesign.read(design)
     return excite(
         robot,
-        **wanted.changed(period=period, seconds=seconds).arguments(),
+        **wanted.arguments(),
         include=parse.words(include),
         criterion=criterion.value,
         resume=resume,

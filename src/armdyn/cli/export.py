@@ -29,6 +29,10 @@ class Language(StrEnum):
     python = "python"
 
 
+PARAMETERS = "parameters"
+"""Stands among what is tunable for the named parameters of the robot's file."""
+
+
 def here(options: Mapping[str, Any]) -> Path:
     """Where the files go when the user does not say: the current folder."""
     return Path()
@@ -45,9 +49,6 @@ def export(
         str | None,
         typer.Option(metavar="NAME", help="Prefix of file names and functions (default: the robot's name)."),
     ] = None,
-    parameters: Annotated[
-        bool, typer.Option("--parameters", help="Keep the named parameters of the robot file as arguments.")
-    ] = False,
     deterministic: Annotated[
         bool, typer.Option("--deterministic", help="C without branches, with the same bits on every processor.")
     ] = False,
@@ -63,7 +64,10 @@ def export(
     ] = None,
     tunable: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Gains of the law that stay arguments, and `payload` (of dynamics too)."),
+        typer.Option(
+            metavar="NAMES",
+            help="What stays an argument: gains of the law; for dynamics `payload` or `parameters`, the robot file's.",
+        ),
     ] = None,
 ) -> Result:
     """Export a robot's dynamics as code: C, C++, MATLAB and Octave, WebAssembly, FMU, Python.
@@ -80,15 +84,16 @@ def export(
     from armdyn import export
     from armdyn.simulation import Experiment
 
+    names = parse.words(tunable or "")
     return export(
         robot,
         to.value.removesuffix("-float32"),
         None if functions is None else parse.words(functions),
         prefix,
-        parameters=parameters,
+        parameters=PARAMETERS in names,
         real="float" if to is Language.c_float32 else "double",
         deterministic=deterministic,
         law=Experiment.read(law) if law is not None and law.endswith(".toml") else law,
         period=None if period is None else parse.seconds(period, "--period"),
-        tunable=parse.words(tunable) if tunable else (),
+        tunable=tuple(name for name in names if name != PARAMETERS),
     )

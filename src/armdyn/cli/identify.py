@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,9 +17,16 @@ if TYPE_CHECKING:
 
 PANELS = {
     "Log": ("logger", "print_template", "validation"),
-    "Estimation": ("include", "plain", "free", "essential", "zeros", "gravity"),
+    "Estimation": ("include", "plain", "estimate", "calibrate"),
 }
-OUT = (".toml", ".urdf", ".xml", ".json")
+
+
+class Estimate(StrEnum):
+    """Which estimate of the inertial parameters is made."""
+
+    consistent = "consistent"
+    free = "free"
+    essential = "essential"
 
 
 @verb(
@@ -47,15 +55,20 @@ def identify(
         ),
     ] = "inertial,rotor,friction,offset,motor",
     plain: Annotated[bool, typer.Option("--plain", help="Viscous and Coulomb friction only.")] = False,
-    free: Annotated[
-        bool, typer.Option("--free", help="Least squares of the base parameters: bodies may be impossible.")
-    ] = False,
-    essential: Annotated[bool, typer.Option("--essential", help="With --free: drop parameters of no effect.")] = False,
-    zeros: Annotated[
+    estimate: Annotated[
+        Estimate,
+        typer.Option(
+            help="consistent: bodies that can exist. free: least squares of the base parameters. essential: of those "
+            "that have an effect."
+        ),
+    ] = Estimate.consistent,
+    calibrate: Annotated[
         str | None,
-        typer.Option(metavar="JOINTS", help="Joints whose zero is estimated too, as in elbow,wrist; or all."),
+        typer.Option(
+            metavar="NAMES",
+            help="Estimate too: zeros of joints, as in elbow,wrist or all, and gravity, its direction.",
+        ),
     ] = None,
-    gravity: Annotated[bool, typer.Option("--gravity", help="Estimate the direction of gravity too.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Print also base parameters, terms, processing.")] = False,
     print_template: parse.LoggerTemplateOption = False,
 ) -> Result:
@@ -69,15 +82,16 @@ def identify(
     from armdyn import identify
     from armdyn.identification import Calibration, Weighted
 
+    names = parse.words(calibrate or "")
     fit = identify(
         robot,
         source(log),
         validation=_validation(validation),
         include=parse.words(include),
         friction="plain" if plain else "auto",
-        free=Weighted() if free or essential else None,
-        essential=essential,
-        calibration=Calibration(zeros=_zeros(zeros), gravity=gravity) if zeros or gravity else None,
+        free=None if estimate is Estimate.consistent else Weighted(),
+        essential=estimate is Estimate.essential,
+        calibration=None if calibrate is None else Calibration(zeros=_zeros(names), gravity="gravity" in names),
         log_format=logger,
         progress=progress,
     )
@@ -91,9 +105,9 @@ def source(entries: list[str]) -> Any:
     return dict(parse.pair(entry, "LOG", "q=positions.csv") for entry in entries)
 
 
-def _zeros(text: str | None) -> tuple[str, ...] | str:
+def _zeros(names: tuple[str, ...]) -> tuple[str, ...] | str:
     """Names of joints, or all."""
-    return "all" if text == "all" else parse.words(text or "")
+    return "all" if "all" in names else tuple(name for name in names if name != "gravity")
 
 
 def _validation(text: str | None) -> Any:

@@ -22,20 +22,24 @@ def payload(
     unloaded: Annotated[str, typer.Argument(metavar="UNLOADED", help=f"Log without the payload, {parse.LOG_FILES}.")],
     loaded: Annotated[str, typer.Argument(metavar="LOADED", help="Log with it; the motion may differ.")],
     logger: parse.LoggerOption = None,
-    calibrated: Annotated[
-        bool,
+    known: Annotated[
+        str | None,
         typer.Option(
-            "--calibrated", help="Trust the robot's masses: the unloaded log gives the torque gain and its error."
+            metavar="WHAT",
+            help="robot: its masses are known, and the unloaded log gives the torque gain and its error. Or the "
+            "payload's mass, kg: find the gain of the torques instead.",
         ),
-    ] = False,
-    known_mass: Annotated[
-        float | None,
-        typer.Option(metavar="KG", help="The payload's mass is known: find the gain of the torques instead."),
     ] = None,
 ) -> Result:
     """Identify the payload of a robot, mass, centre and inertia with error bars, from two logs."""
     from armdyn import payload
 
     return payload(
-        robot, loaded, unloaded, calibrated=calibrated, known_mass=known_mass, log_format=logger, progress=progress
+        robot,
+        loaded,
+        unloaded,
+        calibrated=known == "robot",
+        known_mass=None if known in (None, "robot") else parse.numbers(known, 1, "--known")[0],
+        log_format=logger,
+        progress=progress,
     )

@@ -62,13 +62,6 @@ def simulate(
             "(El Baji) or swing (Truc). Default: every joint moves by 0.5 rad or 0.1 m.",
         ),
     ] = None,
-    payload: Annotated[
-        str | None,
-        typer.Option(
-            metavar=parse.PAYLOAD,
-            help="Payload at the tool, kg, and its centre of mass in the tool frame, m; unknown to the control law.",
-        ),
-    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -97,8 +90,6 @@ def simulate(
     changes: dict[str, Any] = {} if law is None else {"law.name": law}
     if reference is not None:
         changes["reference.motion"] = _numbers(reference)
-    if payload is not None:
-        changes["plant.payload"], changes["plant.payload_com"] = parse.payload(payload)
     changes |= {key: _value(text) for key, text in (parse.pair(each, "--set", "law.kp=200") for each in settings or ())}
     chosen = Experiment() if experiment is None else Experiment.read(experiment)
     return simulate(robot, chosen.changed(changes), progress=progress)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli import parse
+from armdyn.cli.parse import OptionError
 from armdyn.cli.verb import Writes, verb
 
 if TYPE_CHECKING:
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 def stiffness(
     robot: Robot,
     log: Annotated[str, typer.Argument(metavar="LOG", help="Log with positions of links and motors, and torques.")],
-    link: Annotated[str, typer.Option(metavar="COLUMNS", help="Columns of the links' positions.")] = "q{i}",
-    motor: Annotated[
-        str, typer.Option(metavar="COLUMNS", help="Columns of the motors' positions, seen at the joints.")
-    ] = "theta{i}",
+    columns: Annotated[
+        str,
+        typer.Option(metavar="LINK,MOTOR", help="Columns of the positions: of links; of motors, seen at the joints."),
+    ] = "q{i},theta{i}",
     delay: Annotated[
         float, typer.Option(metavar="S", help="Time by which torques act later than their stamps say, s.")
     ] = 0.0,
@@ -34,4 +35,7 @@ def stiffness(
     """
     from armdyn import stiffness
 
-    return stiffness(robot, log, link=link, motor=motor, delay=delay, log_format=logger)
+    names = parse.words(columns)
+    if len(names) != 2:
+        raise OptionError(f"--columns {columns}", expected="two patterns, as in q{i},theta{i}")
+    return stiffness(robot, log, link=names[0], motor=names[1], delay=delay, log_format=logger)

@@ -305,7 +305,7 @@ def _spike_findings(robot: Robot, spikes: Array) -> list[Finding]:
             value=float(count),
             unit="samples",
             cause="disturbed transmission or outliers of the sensor",
-            advice="Check the wiring. Outliers hardly disturb `identify`; they spoil its least squares (--free).",
+            advice="Check the wiring. Outliers hardly disturb `identify`; they spoil least squares (--estimate free).",
         )
         for joint, count in zip(robot.joints, spikes.sum(axis=0).tolist(), strict=True)
         if count >= FEWEST_SPIKES

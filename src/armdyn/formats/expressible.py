@@ -72,7 +72,7 @@ def require_expressible(robot: Robot, name: str, kept: Robot | None = None) -> N
             f"bodies without mass that have first moments of mass ({listed(bare)})",
             where=f"robot {robot.name!r}, {NAMES[name]}",
             expected="a mass and a centre of mass: the format has no first moments",
-            advice="Save a .toml file, or identify without --free: the default gives physically consistent bodies.",
+            advice="Save a .toml file, or identify without --estimate free, which gives bodies that can exist.",
         )
 
 

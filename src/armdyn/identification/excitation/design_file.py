@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +48,6 @@ class ExcitationDesign:
         if "polynomials" in found:
             found["harmonics"] = found.pop("polynomials")
         return ExcitationDesign(**found)
-
-    def changed(self, *, period: float | None = None, seconds: float | None = None) -> ExcitationDesign:
-        """The design with another period of the motion, or time limit of the search, where they are given."""
-        harmonics = self.harmonics if period is None else replace(self.harmonics, period=period)
-        search = self.search if seconds is None else replace(self.search, seconds=seconds)
-        return replace(self, harmonics=harmonics, search=search)
 
     def arguments(self) -> dict[str, Any]:
         """As keyword arguments of `excite`."""

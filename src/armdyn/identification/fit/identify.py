@@ -340,7 +340,7 @@ def identify(
             "essential parameters of a physically consistent robot",
             where="identify",
             expected="a free estimate of base parameters",
-            advice="Pass free=Weighted(), or --free on the command line.",
+            advice="Pass free=Weighted(), or --estimate free on the command line.",
         )
     log_format, processing = declared(log_format, processing)
     robot, notes = _linear(with_coupling(robot.bound(), log_format.coupling), include)
