@@ -46,6 +46,7 @@ from armdyn.equations import certify as certify
 from armdyn.equations import compare as compare
 from armdyn.equations import derive as derive
 from armdyn.equations import design_conditions as design_conditions
+from armdyn.equations import inverse_equations as inverse_equations
 from armdyn.equations import judge as judge
 from armdyn.errors import ArmdynError as ArmdynError
 from armdyn.formats import load as load

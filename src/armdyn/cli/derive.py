@@ -114,8 +114,7 @@ def derive(
     FORMAT program is a list of assignments for the torques, python a module with a function. Without a format, terms of
     long equations are counted; with one, everything is printed.
     """
-    from armdyn import derive, design_conditions
-    from armdyn.equations import inverse_equations
+    from armdyn import derive, design_conditions, inverse_equations
 
     kind, _, paper = (None, "", "") if format is None else format.value.partition("-")
     if require is not None:
