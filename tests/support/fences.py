@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from armdyn.cli import application
 
-NEEDED = r"^(?:import|from) (casadi|jax|torch|pinocchio|mujoco)\b"
+NEEDED = r"^(?:import|from) (casadi|jax|torch|pinocchio|mujoco|crocoddyl)\b"
 """Libraries without which a block is left out."""
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
 
