@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -330,6 +331,12 @@ def test_the_inspector_shows_one_entry(planar: RobotQueries, name: str) -> None:
     assert "LaTeX" in entry_page(found) and found.unit in value_page(
         name, value, found.lowest, found.highest, found.unit
     )
+
+
+def test_long_entries_wrap_instead_of_scrolling() -> None:
+    page = entry_page(entry(RobotQueries(armdyn.load("scara5")), "C23"))
+    parts = re.findall(r"<math .*?</math>", page)
+    assert len(parts) == 5 and all(len(re.findall("<m[in]>", part)) < 20 for part in parts)
 
 
 def test_names_and_units_of_entries() -> None:

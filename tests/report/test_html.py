@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import re
+from xml.etree import ElementTree
 
 import pytest
 
 import armdyn
+from armdyn.equations import derive
+from armdyn.equations.typesetting import mathml_head, matrices
+from armdyn.graph.mathml import mathml
 from armdyn.report.pages import html
 from armdyn.tables import Column, Section
 
 M = "<mi>M</mi><mo>=</mo>"
+ATTRIBUTES = re.compile(r"(?<=<mo) [^>]*")
 PLUS, MINUS = "<mo>+</mo>", "<mo>&#x2212;</mo>"
 
 
@@ -27,8 +32,42 @@ PLUS, MINUS = "<mo>+</mo>", "<mo>&#x2212;</mo>"
 def test_formulas_break_before_the_signs_of_the_outermost_sum(mathml: str, count: int) -> None:
     terms = list(html.terms(mathml))
     assert len(terms) == count
-    assert "".join(terms).replace(' form="infix"', "") == mathml
+    assert ATTRIBUTES.sub("", "".join(terms)) == mathml
     assert all(term.startswith('<mo form="infix">') for term in terms[1:])
+
+
+def test_long_products_break_within_their_brackets() -> None:
+    """Every part is whole MathML about as wide as a phone, and together they are the equation."""
+    blocks = matrices(derive(armdyn.load("scara5")))
+    entries = [mathml_head(block, indices) + mathml(x) for block in blocks for indices, x in block.entries]
+    broken = 0
+    for entry in entries:
+        parts = list(html.terms(entry))
+        for part in parts:
+            letters = ElementTree.fromstring(f"<math>{part}</math>").itertext()
+            assert len("".join(letters).replace("\u2062", "")) <= 1.3 * html.LINE
+        both = (
+            ATTRIBUTES.sub("", text).replace("<mrow>", "").replace("</mrow>", "") for text in (entry, "".join(parts))
+        )
+        assert len(set(both)) == 1
+        broken += "minsize" in "".join(parts)
+    assert 0 < broken < len(entries)  # short entries keep brackets that grow by themselves
+
+
+@pytest.mark.parametrize(
+    ("term", "size"),
+    [
+        ("<mi>a</mi>", "1em"),
+        ("<msup><mrow><mi>a</mi></mrow><mn>2</mn></msup>", "1.4em"),
+        ("<mfrac><mrow><mi>a</mi></mrow><mrow><mn>2</mn></mrow></mfrac>", "2.6em"),
+    ],
+)
+def test_the_halves_of_a_broken_bracket_are_as_tall_as_what_is_between_them(term: str, size: str) -> None:
+    inner = PLUS.join([term] * html.LINE)
+    first, *between, last = html.terms(f"{M}<mi>b</mi><mrow><mo>(</mo>{inner}<mo>)</mo></mrow><mi>c</mi>")
+    assert len(between) == html.LINE - 2
+    assert re.findall('minsize="(.*?)"', first + last) == [size, size]
+    assert first.startswith(f"{M}<mi>b</mi><mo") and last.endswith("<mi>c</mi>")
 
 
 def test_names_in_backticks_are_set_as_code() -> None:

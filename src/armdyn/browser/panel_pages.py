@@ -11,6 +11,7 @@ from armdyn.browser.robot_queries import Load, StudioJoint
 from armdyn.errors import ArmdynError
 from armdyn.findings import Checkup
 from armdyn.markup import html_table, html_text
+from armdyn.report.pages import html
 from armdyn.tables import Section
 from armdyn.typing import Array
 
@@ -27,6 +28,7 @@ STYLE = (
 )
 """Labels that are read from the last row, controls beside the scroll bar, panels as wide as a narrow page."""
 _SMALL = "font-size:0.8em;padding:0 .7em .4em;line-height:1.4;overflow-wrap:anywhere"
+_FORMULA = "font-size:1.15em;line-height:2;padding-left:1.6em;text-indent:-1.6em"
 _NUMBER = "text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums"
 _CUT = "max-width:9em;overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
 
@@ -139,7 +141,7 @@ def model_page(title: str, facts: Sequence[tuple[str, str]], checkup: Checkup, t
 def entry_page(entry: EquationEntry) -> str:
     """One entry of the equations: formula, cost, code."""
     formula = (
-        f"<math display='block' style='font-size:1.15em;text-align:left'>{entry.mathml}</math>"
+        f"<div style='{_FORMULA}'>{html.formula(entry.mathml)}</div>"
         if entry.mathml
         else f"<p>{len(entry.python):,} characters: too long to be typeset; LaTeX and code are below.</p>"
     )

@@ -28,7 +28,13 @@ MANY = 9
 """Columns of a table beyond which they are set closer together."""
 LONG = 14
 """Rows from which a table is folded; on paper it is open."""
-_EQUALS = "<mo>=</mo>"
+LINE = 36
+"""Letters and signs of a product from which it may break within a bracket: about the width of a phone."""
+_LETTER = re.compile(r"<m[ino]\b(?!>&#x206)")
+_OPEN, _CLOSE = "<mrow><mo>(</mo>", "<mo>)</mo></mrow>"
+_SIZES = {"<mfrac": "2.6em", "<msup": "1.4em"}
+"""Heights of a broken bracket around fractions and around powers."""
+_LEADING = re.compile(r"(^|<mo>=</mo>)<mo>(?=&#x2212;)")
 _SIGNS = ("<mo>+</mo>", "<mo>&#x2212;</mo>")
 
 # The page ---------------------------------------------------------------------------------------------------------
@@ -173,19 +179,53 @@ def formula(mathml: str) -> str:
 
 
 def terms(mathml: str) -> Iterator[str]:
-    """The summands of the outermost sum, each with its sign in front, which stays an infix."""
+    """The parts of a sum between which it may wrap: its summands, and the summands in the brackets of long ones.
+
+    A part that begins with the sign of a summand has it as an infix; a sign in front of a sum is a prefix.
+    """
+    mathml = _LEADING.sub(r'\1<mo form="prefix">', mathml)
     depth, start = 0, 0
     for tag in _TAG.finditer(mathml):
         at = tag.start()
-        if depth == 0 and at > start and mathml.startswith(_SIGNS, at) and not mathml[:at].endswith(_EQUALS):
-            yield _infix(mathml[start:at], start > 0)
+        if depth == 0 and at > start and mathml.startswith(_SIGNS, at):
+            yield from _broken(_infix(mathml[start:at], start > 0))
             start = at
         depth += -1 if tag[1] else 1
-    yield _infix(mathml[start:], start > 0)
+    yield from _broken(_infix(mathml[start:], start > 0))
 
 
 def _infix(term: str, has_sign: bool) -> str:
     return term.replace("<mo>", '<mo form="infix">', 1) if has_sign else term
+
+
+def _broken(product: str) -> list[str]:
+    """A product, broken within its longest bracket if it is long; the halves of a bracket do not grow by themselves."""
+    brackets = list(_brackets(product)) if len(_LETTER.findall(product)) > LINE else []
+    if not brackets:
+        return [product]
+    start, end = max(brackets, key=lambda bracket: bracket[1] - bracket[0])
+    inner = product[start + len(_OPEN) : end - len(_CLOSE)]
+    size = next((size for tag, size in _SIZES.items() if tag in inner), "1em")
+    left, right = (
+        f'<mo form="{form}" minsize="{size}" maxsize="{size}">{sign}</mo>'
+        for form, sign in (("prefix", "("), ("postfix", ")"))
+    )
+    *before, head = _broken(product[:start])
+    first, *others = terms(inner)
+    *between, last = [head + left + first, *others]
+    tail, *after = _broken(product[end:])
+    return [*before, *between, last + right + tail, *after]
+
+
+def _brackets(product: str) -> Iterator[tuple[int, int]]:
+    """Where the brackets among the factors begin and end."""
+    depth, start = 0, 0
+    for tag in _TAG.finditer(product):
+        if depth == 0:
+            start = tag.start()
+        depth += -1 if tag[1] else 1
+        if depth == 0 and product.startswith(_OPEN, start):
+            yield start, tag.end()
 
 
 # Figures ----------------------------------------------------------------------------------------------------------
