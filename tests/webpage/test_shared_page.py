@@ -17,6 +17,7 @@ from armdyn.codegen.reference_vectors import states
 from armdyn.dynamics.holding import holding_torques
 from armdyn.errors import ArmdynError, FeatureError
 from armdyn.files import protecting_existing
+from armdyn.report.figures.style import COLORS
 from armdyn.robot import Robot
 from armdyn.webpage import share
 from support.feature_robots import ROBOTS
@@ -121,6 +122,27 @@ def test_the_arm_fills_the_view_and_stays_inside(tmp_path: Path) -> None:
     for (left, right), (top, bottom) in (found["first"], found["later"]):
         assert 0 < left < right < 400 and 0 < top < bottom < 440
     assert found["gravity"].endswith("gravity 9.81 m/s²")
+
+
+@needs_browser
+def test_a_planar_arm_stands_upright_on_its_base_above_the_floor(tmp_path: Path) -> None:
+    page = share(armdyn.load("planar2r")).save(tmp_path / "arm.html")
+    program = """
+    const shown = scene([-1.2, -0.5]), heights = shown.arm.segments.flat().map((p) => p[2]);
+    view.elevation = 1.2;
+    view.show(shown);
+    const { width, height } = view.canvas, { data } = view.canvas.getContext("2d").getImageData(0, 0, width, height);
+    const base = [1, 3, 5].map((k) => parseInt(shown.palette.base.slice(k, k + 2), 16));
+    let grey = 0;
+    for (let k = 0; k < data.length; k += 4) grey += base.every((x, i) => data[k + i] === x);
+    return { axes: shown.arm.joints.map((joint) => joint.axis[2]), heights, floor: shown.floor, grey,
+             curves: new Chart(document.createElement("canvas"), null).colors };"""
+    found = answered(page, program, tmp_path)
+    np.testing.assert_allclose(found["axes"], 0.0, atol=1e-9)  # they are level: the plane of motion is upright
+    assert min(found["heights"]) == pytest.approx(-np.sin(1.2) - np.sin(1.7))
+    assert found["floor"] <= min(found["heights"])
+    assert found["grey"] > 30  # pixels of the disc around the joint, seen from above
+    assert tuple(found["curves"]) == COLORS  # curves of the page and of a report look alike
 
 
 def test_names_cannot_break_the_page(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ function scene(at) {
     return { kind, at: place, axis: tip.map((x, i) => x - place[i]) };
   });
   const segments = ROBOT.scene.segments.map(([a, p, b, r]) => [point(a, p), point(b, r)]);
-  return { arm: { joints, segments, tool }, palette: ROBOT.scene.palette, ...sphere([origin, ...segments.flat()]), floor: turned(ROBOT.scene.base)[2] };
+  return { arm: { joints, segments, tool }, palette: ROBOT.scene.palette, ...sphere([origin, ...segments.flat()]), base: turned(ROBOT.scene.base), floor: lowest[2] };
 }
 
 // A sphere around all that was shown so far: the camera moves back for an arm that leaves it, and stays.

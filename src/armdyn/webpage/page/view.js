@@ -54,6 +54,7 @@ class View {
     this.floor(pen, ink);
     const parts = [];
     const thick = 0.035 * size;
+    this.foot(pen, this.scene.base, thick, palette.base);
     const add = (a, b, color, width) => {
       const [p, r] = [this.project(a), this.project(b)];
       parts.push({ p, r, color, width: width * (p[3] + r[3]) / 2, depth: (p[2] + r[2]) / 2 });
@@ -91,6 +92,20 @@ class View {
       this.line(pen, at(-half, t), at(half, t));
     }
     pen.globalAlpha = 1;
+  }
+
+  // The disc on which the arm stands, in slices from below.
+  foot(pen, base, thick, color) {
+    for (let k = 4; k >= 0; k--) {
+      pen.fillStyle = color; pen.beginPath();
+      for (let s = 0; s < 48; s++) {
+        const turn = s * Math.PI / 24;
+        const p = this.project([base[0] + 3 * thick * Math.cos(turn), base[1] + 3 * thick * Math.sin(turn), base[2] - thick * k / 4]);
+        if (s) pen.lineTo(p[0], p[1]); else pen.moveTo(p[0], p[1]);
+      }
+      pen.fill();
+      if (k) { pen.fillStyle = "#00000030"; pen.fill(); }
+    }
   }
 
   frame(pen, tool, length, colors) {
