@@ -275,3 +275,11 @@ def test_what_once_went_unnoticed(name: str) -> None:
     (trial,) = trials(items, most=1, only=name)
     assert trial.what == "times 1.25"
     assert trial.noticed, trial
+
+
+def test_every_change_of_the_reactions_is_noticed() -> None:
+    """Their signs, the wrench at the tip and the spins of rotors too."""
+    place = "(7.107)-(7.114)"
+    found = trials([(items("siciliano")[place], EXPECTED["siciliano"][place])], only="reactions.joint_reactions")
+    assert {"times 1.25", "sign"} < {trial.what for trial in found}
+    assert all(trial.noticed for trial in found), found
