@@ -28,7 +28,7 @@ from armdyn.robot import Robot
 from armdyn.robot.random import random_robot
 from armdyn.simulation.settings import Solver
 from armdyn.simulation.simulator import simulate
-from armdyn.texts.item import Chapter, Check, Outcome, below, distance, equal, floats, identity, matches, misses
+from armdyn.texts.item import Chapter, Check, Outcome, aside, below, distance, equal, floats, identity, matches, misses
 from armdyn.texts.other_model import OtherModel
 from armdyn.texts.siciliano.example_7_2 import equal_durations
 from armdyn.texts.siciliano.lagrange_arms import (
@@ -90,7 +90,7 @@ def identified(robot: Robot, include: tuple[str, ...]) -> tuple[Check, ...]:
         below(
             "its standard deviations, against the covariance of (7.86)", distance(found.std / (sigma * unit), one), 0.1
         ),
-        below("standard deviations foreseen from the motion alone", distance(told / (noise * unit), one), 1e-9),
+        aside(below("standard deviations foreseen from the motion alone", distance(told / (noise * unit), one), 1e-9)),
     )
 
 
@@ -234,26 +234,32 @@ def gyroscopic_slip() -> Check:
     vouches=(newton_euler.inverse_dynamics, rotors.rotor_torques, rotors.spin_torques, joint_reactions),
 )
 def recursion() -> Outcome:
-    ours, corrected, reactions, kinds = [], [], [], []
+    ours, corrected, reactions, motors, kinds = [], [], [], [], []
     tip = Vec3(3.0, -2.0, 5.0), Vec3(0.4, -0.7, 1.1)
     for seed in range(4, 10):
         robot, (at, rate, acceleration) = geared(seed), np.random.default_rng(seed).uniform(-2, 2, (3, 4))
         last = robot.joints[-1].body.name
         turned = floats(kinematics.pose(robot, at, last))[:3, :3]
+        moved = at.tolist(), rate.tolist(), acceleration.tolist()
         state = at, rate, acceleration, {last: np.concatenate([turned @ floats([*x]) for x in tip])}
         truth = lagrange.inverse_dynamics(robot, *state)
         ours.append(distance(newton_euler.inverse_dynamics(robot, *state), truth))
-        steps = printed_recursion(robot, at.tolist(), rate.tolist(), acceleration.tolist(), 1, tip)
+        steps = printed_recursion(robot, *moved, 1, tip)
         corrected.append(distance(steps.tau, truth))
-        reactions.append(distance(joint_reactions(robot, *state), borne(robot, at.tolist(), steps)))
+        reactions.append(distance(joint_reactions(robot, *state), borne(robot, moved[0], steps)))
+        _, spun = rotors.spin_torques(robot, moved[0], kinematics.Motion(robot, *moved), *moved[1:])
+        turning = [joint.rotor for joint in robot.joints if joint.rotor is not None]
+        shares = [r.ratio * r.inertia * wmd.dot(r.axis) for r, wmd in zip(turning, steps.wmd, strict=True)]
+        motors.append(distance(spun, shares))
         kinds.append("".join("R" if joint.kind == "revolute" else "P" for joint in robot.joints))
     checks = (
         below("the printed recursion, corrected, against Lagrange", max(corrected), 1e-11),
-        below("our recursion against Lagrange", max(ours), 1e-11),
+        below("the rotors' share of (7.114), by the library", max(motors), 1e-11),
+        aside(below("our recursion against Lagrange", max(ours), 1e-11)),
         below(
             "`joint_reactions` against f_i of (7.112) and mu_i of (7.113), all six components", max(reactions), 1e-11
         ),
-        Check("prismatic joints take part", any("P" in each for each in kinds), ", ".join(kinds)),
+        aside(Check("prismatic joints take part", any("P" in each for each in kinds), ", ".join(kinds))),
     )
     says = (
         "The recursion is run as printed and with w x (I w) once, and ours, on random arms with rotors that exert a "
@@ -421,11 +427,15 @@ def forward_dynamics() -> Outcome:
         ),
         below("(7.116), the recursion with qdd = 0, against (7.82)", distance(rest, by_text), 1e-12),
         below("(7.115)", distance(found, acceleration), 1e-11),
-        below("our module `forward`", distance(forward.forward_dynamics(robot, at, rate, tau), acceleration), 1e-11),
-        below(
-            "simulation with Lagrange's torques of such a motion (Runge-Kutta) against it, rad",
-            float(np.abs(run.error).max()),
-            1e-6,
+        aside(
+            below("our module `forward`", distance(forward.forward_dynamics(robot, at, rate, tau), acceleration), 1e-11)
+        ),
+        aside(
+            below(
+                "simulation with Lagrange's torques of such a motion (Runge-Kutta) against it, rad",
+                float(np.abs(run.error).max()),
+                1e-6,
+            )
         ),
     )
     says = "The accelerations follow from n + 1 evaluations of the inverse dynamics, and are used in a simulation."
