@@ -10,7 +10,7 @@ from armdyn.mechanics import kinematics, moving_base, newton_euler
 from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.rotors import rotor_torques
 from armdyn.robot.random import random_robot
-from armdyn.texts.siciliano.newton_euler_items import geared, printed_recursion
+from armdyn.texts.siciliano.newton_euler_items import borne, geared, printed_recursion
 
 WRENCH = np.array([3.0, -2.0, 5.0, 0.4, -0.7, 1.1])
 
@@ -56,16 +56,8 @@ def test_against_the_recursion_of_siciliano() -> None:
     robot = geared(4)
     q, qd, qdd = state(4, 1)
     printed = printed_recursion(robot, q.tolist(), qd.tolist(), qdd.tolist(), 1)
-    found = joint_reactions(robot, q, qd, qdd)
-    for j, (link, joint) in enumerate(zip(robot.links, robot.joints, strict=True)):
-        T = robot.frame(joint.body.name).pose  # Siciliano's link frame in the joint's frame
-        R, f = np.asarray(T.R.array(), float), np.asarray(printed.f[j].array(), float)
-        np.testing.assert_allclose(found[j][:3], R @ f, rtol=1e-10, atol=1e-11)
-        # His moments are about the origin of the frame before, which lies on the joint's axis; ours about the link's.
-        before = np.asarray(joint.pose(q[j]).inverse().p.array(), float)
-        lever = np.asarray(T.p.array(), float) + R @ before
-        expected = R @ np.asarray(printed.m[j].array(), float) + np.cross(lever, R @ f)
-        np.testing.assert_allclose(found[j][3:], expected, rtol=1e-10, atol=1e-11, err_msg=link.name)
+    expected = borne(robot, q.tolist(), printed)
+    np.testing.assert_allclose(joint_reactions(robot, q, qd, qdd), expected, rtol=1e-10, atol=1e-11)
 
 
 def test_wrenches_on_several_frames_add_up() -> None:

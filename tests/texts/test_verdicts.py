@@ -177,6 +177,28 @@ def test_verdict(source: str, place: str) -> None:
     assert bool(found.chosen) == (found.verdict in (DATA, BOTH)) or found.verdict in (DENIED, COUNTED, UNPRINTED)
 
 
+COMPARED = {
+    ("elbaji", "(15)-(22)"): (12, ("bodies without tensors",)),
+    ("elbaji", "(23)-(29)"): (9, ("the torques",)),
+    ("truc", "(1)-(28)"): (5, ("composite bodies",)),
+    ("truc", "(29)-(46)"): (5, ("kronecker.inverse_dynamics against", "kronecker.coriolis against")),
+    ("truc", "(30)-(33)"): (2, ("NumPy", "central differences")),
+    ("truc", "(52)-(55)"): (2, ("Christoffel symbols",)),
+    ("siciliano", "(7.107)-(7.114)"): (3, ("our recursion", "prismatic joints")),
+    ("siciliano", "sec. 7.6"): (3, ("our module", "simulation")),
+}
+"""How many comparisons are with an equation that the text prints, and words of those that are ours with ours."""
+
+
+@pytest.mark.parametrize(("source", "place"), COMPARED)
+def test_what_is_ours_on_both_sides_does_not_count_as_printed(source: str, place: str) -> None:
+    found, (count, others) = outcome(source, place), COMPARED[source, place]
+    aside = [check.what for check in found.checks if not check.printed]
+    assert len(aside) == len(others) and all(word in what for word, what in zip(others, aside, strict=True))
+    assert f"{count} comparisons with the text agree" in found.sentence
+    assert f"Checks by other means that hold: {len(others)}." in found.sentence
+
+
 @pytest.mark.parametrize(("source", "place"), [key for key in PLACES if EXPECTED[key[0]][key[1]] == DENIED])
 def test_what_is_not_confirmed_is_stated(source: str, place: str) -> None:
     found = outcome(source, place)
@@ -275,3 +297,11 @@ def test_what_once_went_unnoticed(name: str) -> None:
     (trial,) = trials(items, most=1, only=name)
     assert trial.what == "times 1.25"
     assert trial.noticed, trial
+
+
+def test_every_change_of_the_reactions_is_noticed() -> None:
+    """Their signs, the wrench at the tip and the spins of rotors too."""
+    place = "(7.107)-(7.114)"
+    found = trials([(items("siciliano")[place], EXPECTED["siciliano"][place])], only="reactions.joint_reactions")
+    assert {"times 1.25", "sign"} < {trial.what for trial in found}
+    assert all(trial.noticed for trial in found), found

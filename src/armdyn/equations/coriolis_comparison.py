@@ -60,7 +60,7 @@ def coriolis_matrices(robot: Robot, *, samples: int = 5, seed: int = 0) -> tuple
     >>> import armdyn
     >>> arm = armdyn.load("planar2r").without("rotors_on_links")
     >>> [matrix.name for matrix in coriolis_matrices(arm) if not matrix.skew]
-    ['Newton-Euler', 'U - V^T/2', 'products of rates once']
+    ['Newton-Euler in link frames', 'U - V^T/2', 'products of rates once']
     """
     must_move(robot)
     bodies, n = robot.without("friction", "rotors").bound(), robot.n

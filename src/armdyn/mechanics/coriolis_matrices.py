@@ -1,15 +1,23 @@
-"""Several Coriolis matrices of the same robot: C qd is the same torque, Mdot - 2C is skew-symmetric for some of them.
+"""Several Coriolis matrices of the same robot: C qd is the same torque (of all but one), Mdot - 2C skew for some.
 
 Truc sec. 1 reviews how they come about. With the columns J_j of a link's Jacobian, its velocity V = sum_j J_j qd_j and
 its spatial inertia I, all about the link's origin and in its axes, Newton and Euler give the link
 
     C_ij = J_i . (I Jdot_j + V x* I J_j)                                                                         [CM-1]
 
-which is not skew. V x* I V has another factorisation in V, which is (as Lin, Lin and Yae and Ploen do, cited by Truc):
+which is not skew, wherever the origin lies, since Jdot is taken in axes that move with the link. V x* I V has another
+factorisation in V, which is (as Lin, Lin and Yae and Ploen do, Truc's [9] and [17]):
 
     C_ij = J_i . (I Jdot_j + J_j x* I V)                                                                         [CM-2]
 
 since J_i . (J_j x* P) = -J_j . (J_i x* P), and Mdot_ij = Jdot_i . I J_j + J_i . I Jdot_j.
+In axes at rest and at the centre of mass, with the Jacobians Jv of its velocity and Jw of the link's angular velocity
+w, the rate of I Jw is I Jwdot + w x I Jw - I (w x Jw). The last term gives no torque, as I (w x w) = 0; without it
+
+    C = sum of m Jv^T Jvdot + Jw^T (I Jwdot + [w]x I Jw)                                                         [CM-3]
+
+is skew: "after removing a zero term", as Truc says of [3], which [2] extends to geared arms. Truc's [18] keeps only the
+symmetric part of a matrix: that of a skew one is Mdot/2, which gives other torques unless the rest is small.
 Since Mdot is symmetric, Mdot - 2C is skew exactly if Mdot = C + C^T. Bodies only: rotors are apart.
 """
 
@@ -68,9 +76,17 @@ def _skew(body: Inertia, V: Screw, J: Screw, rate: Screw) -> Screw:
     return _sum(momentum(body, rate), _turned(J, momentum(body, V)))  # [CM-2]
 
 
+def _central(body: Inertia, V: Screw, J: Screw, rate: Screw) -> Screw:
+    own, w = body.about_com(), V.angular
+    Jv, Jvdot = (x.linear + cross(x.angular, own.com) for x in (J, rate))
+    force = own.mass * (Jvdot + cross(w, Jv))  # [CM-3]; w x: from the link's axes to axes at rest
+    moment = own.tensor @ (rate.angular + cross(w, J.angular)) + cross(w, own.tensor @ J.angular)  # [CM-3]
+    return Screw(force, moment + cross(own.com, force))
+
+
 @quantity
 def newton_euler_matrix(robot: Robot, q: Scalars, qd: Scalars) -> Rows:
-    """C of the bodies as Newton and Euler give it: (..., n, n), not skew. [CM-1]"""
+    """C of the bodies as Newton and Euler give it in link frames: (..., n, n), not skew. [CM-1]"""
     return _over_bodies(robot, q, qd, _plain)
 
 
@@ -78,6 +94,18 @@ def newton_euler_matrix(robot: Robot, q: Scalars, qd: Scalars) -> Rows:
 def skew_newton_euler_matrix(robot: Robot, q: Scalars, qd: Scalars) -> Rows:
     """C of the bodies with Mdot - 2C skew, from link to link: (..., n, n). [CM-2]"""
     return _over_bodies(robot, q, qd, _skew)
+
+
+@quantity
+def central_newton_euler_matrix(robot: Robot, q: Scalars, qd: Scalars) -> Rows:
+    """C of the bodies by Newton and Euler at centres of mass, in world axes: (..., n, n), skew. [CM-3]"""
+    return _over_bodies(robot, q, qd, _central)
+
+
+@quantity
+def symmetric_matrix(robot: Robot, q: Scalars, qd: Scalars) -> Rows:
+    """Mdot/2, the symmetric part of C where Mdot = C + C^T: (..., n, n); its torques are not those of C."""
+    return [[half(x) for x in row] for row in kronecker.velocity_matrices(robot, q, qd)[0]]
 
 
 @quantity
@@ -103,9 +131,11 @@ MATRICES: dict[str, tuple[str, Quantity[..., Rows]]] = {
     "Kronecker products": ("Truc (52)", kronecker.coriolis_matrix),
     "beta and zeta": ("El Baji (32)", bertrand_bruneau.coriolis_matrix),
     "recursive, composite bodies": ("[D-6]", derivatives.coriolis_matrix),
-    "Newton-Euler, made skew": ("Truc sec. 1 [9, 17], [CM-2]", skew_newton_euler_matrix),
-    "Newton-Euler": ("Truc sec. 1, [CM-1]", newton_euler_matrix),
-    "U - V^T/2": ("Truc (46), Siciliano (7.41)", unsymmetric_kronecker_matrix),
+    "Newton-Euler in link frames, made skew": ("Truc sec. 1 [9, 17], [CM-2]", skew_newton_euler_matrix),
+    "Newton-Euler at centres of mass": ("Truc sec. 1 [3], geared [2], [CM-3]", central_newton_euler_matrix),
+    "symmetric part alone, Mdot/2": ("Truc sec. 1 [18]", symmetric_matrix),
+    "Newton-Euler in link frames": ("Truc sec. 1, [CM-1]", newton_euler_matrix),
+    "U - V^T/2": ("Truc (46) [11, 12], Siciliano (7.41)", unsymmetric_kronecker_matrix),
     "products of rates once": ("El Baji (23)", triangular_matrix),
 }
 """Name -> (source, function) of each matrix."""

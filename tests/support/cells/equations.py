@@ -61,8 +61,8 @@ def number(part: Any, values: dict[str, float]) -> Any:
 @cell("mechanics.coriolis_matrices")
 def _coriolis_matrices(c: Case) -> None:
     expected = c.model.coriolis_matrix(c.x, c.xd) @ c.xd
-    for name in ("newton_euler_matrix", "skew_newton_euler_matrix", "unsymmetric_kronecker_matrix",
-                 "triangular_matrix"):  # fmt: skip
+    for name in ("newton_euler_matrix", "skew_newton_euler_matrix", "central_newton_euler_matrix",
+                 "unsymmetric_kronecker_matrix", "triangular_matrix"):  # fmt: skip
         C = getattr(mechanics.coriolis_matrices, name)(c.robot, c.x, c.xd)
         close(C @ c.xd, expected)
 
@@ -70,7 +70,8 @@ def _coriolis_matrices(c: Case) -> None:
 @cell("equations.coriolis_matrices")
 def _compared_coriolis_matrices(c: Case) -> None:
     found = coriolis_matrices(c.robot)
-    assert len(found) > 6 and all(matrix.torque_defect < EXACT for matrix in found)
+    assert len(found) > 6
+    assert all(matrix.torque_defect < EXACT for matrix in found if not matrix.name.startswith("symmetric part"))
     close(mechanics.newton_euler.coriolis(c.robot, c.x, c.xd), c.model.coriolis_matrix(c.x, c.xd) @ c.xd)
 
 

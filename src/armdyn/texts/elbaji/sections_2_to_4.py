@@ -269,7 +269,7 @@ def _parts(robot: Robot, q: Any, qd: Any, qdd: Any, applied: Any) -> tuple[Check
             1e-12,
         ),
         below("masses and tensors apart: their sum", distance(apart.sum(axis=0), printed[:4]), 1e-12),
-        below("masses alone: bodies without tensors", distance(apart[0], masses), 1e-12),
+        aside(below("masses alone: bodies without tensors", distance(apart[0], masses), 1e-12)),
     )
 
 
@@ -311,7 +311,9 @@ def coefficients() -> Outcome:
             below(
                 "Q, (28), exerted by the tool", distance(ours.external_coefficients(robot, q, wrench), external), 1e-12
             ),
-            below("(23), the torques", distance(ours.inverse_dynamics(robot, q, qd, qdd), true_torques()), 1e-12),
+            aside(
+                below("(23), the torques", distance(ours.inverse_dynamics(robot, q, qd, qdd), true_torques()), 1e-12)
+            ),
             *(
                 below(
                     f"(23) with Q, {module.__name__.rpartition('.')[2]}",

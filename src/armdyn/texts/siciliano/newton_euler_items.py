@@ -15,6 +15,7 @@ from armdyn.formats import load
 from armdyn.graph import identical
 from armdyn.identification import Ordinary, Samples, identify, predicted_std
 from armdyn.mechanics import forward, kinematics, lagrange, newton_euler, rotors
+from armdyn.mechanics.reactions import joint_reactions
 from armdyn.parameters import (
     base_parameters,
     link_end_names,
@@ -27,7 +28,7 @@ from armdyn.robot import Robot
 from armdyn.robot.random import random_robot
 from armdyn.simulation.settings import Solver
 from armdyn.simulation.simulator import simulate
-from armdyn.texts.item import Chapter, Check, Outcome, below, distance, equal, identity, matches, misses
+from armdyn.texts.item import Chapter, Check, Outcome, aside, below, distance, equal, floats, identity, matches, misses
 from armdyn.texts.other_model import OtherModel
 from armdyn.texts.siciliano.example_7_2 import equal_durations
 from armdyn.texts.siciliano.lagrange_arms import (
@@ -51,6 +52,7 @@ from armdyn.texts.siciliano.lagrange_arms import (
 from armdyn.texts.siciliano.two_link_torques import AT_JOINT, printed_terms
 from armdyn.trajectory.fourier import fourier
 from armdyn.trajectory.joint import point_to_point
+from armdyn.typing import Array
 
 chapter = Chapter("siciliano")
 
@@ -88,7 +90,7 @@ def identified(robot: Robot, include: tuple[str, ...]) -> tuple[Check, ...]:
         below(
             "its standard deviations, against the covariance of (7.86)", distance(found.std / (sigma * unit), one), 0.1
         ),
-        below("standard deviations foreseen from the motion alone", distance(told / (noise * unit), one), 1e-9),
+        aside(below("standard deviations foreseen from the motion alone", distance(told / (noise * unit), one), 1e-9)),
     )
 
 
@@ -145,9 +147,12 @@ def identification() -> Outcome:
 # Sec. 7.5.2, the recursion ------------------------------------------------------------------------------------------
 
 
-def printed_recursion(robot: Robot, q: Any, qd: Any, qdd: Any, gyroscopic_terms: int) -> SimpleNamespace:
+def printed_recursion(
+    robot: Robot, q: Any, qd: Any, qdd: Any, gyroscopic_terms: int, tip: tuple[Vec3, Vec3] = (ZERO, ZERO)
+) -> SimpleNamespace:
     """(7.107)-(7.114) for revolute and prismatic joints in standard frames; (7.113) prints w x (I w) twice.
 
+    tip: f_n+1 and mu_n+1 at the last link's frame and in its axes, the terminal conditions.
     Returns the vectors of every link in its frame: w, wd, a (of its origin), a_c, wmd (rotors), f, m, and tau.
     """
     n = robot.n
@@ -174,7 +179,7 @@ def printed_recursion(robot: Robot, q: Any, qd: Any, qdd: Any, gyroscopic_terms:
         a.append(back @ a[i] + sliding + wd[-1].cross(r) + w[-1].cross(w[-1].cross(r)))  # (7.109)
         a_c.append(a[-1] + wd[-1].cross(com) + w[-1].cross(w[-1].cross(com)))  # (7.110)
     tau, f, m = [0] * n, [Vec3(0, 0, 0)] * n, [Vec3(0, 0, 0)] * n
-    f_next, m_next, R_next = Vec3(0, 0, 0), Vec3(0, 0, 0), poses[0].R.identity()
+    (f_next, m_next), R_next = tip, poses[0].R.identity()
     for i in reversed(range(n)):
         body = links[i].inertia.about_com()
         R, r0 = poses[i]
@@ -200,6 +205,20 @@ def geared(seed: int = 4) -> Robot:
     return replace(robot, tree=tuple(tree))
 
 
+def borne(robot: Robot, q: Any, steps: SimpleNamespace) -> Array:
+    """f_i and mu_i of the printed recursion, in the axes of `joint_reactions` and about its points: (n, 6).
+
+    The text's moments are about the origin of the frame before, which lies on the joint's axis, in the axes of the link
+    frame; the library's are about the origin of the joint's frame, in its axes.
+    """
+    rows = []
+    for joint, x, f, m in zip(robot.joints, q, steps.f, steps.m, strict=True):
+        R, p = robot.frame(joint.body.name).pose  # the text's link frame in the joint's frame
+        force = R @ f
+        rows.append([*force, *(R @ m + (p + R @ joint.pose(x).inverse().p).cross(force))])
+    return floats(rows)
+
+
 @chapter.evidence("Siciliano-3")
 def gyroscopic_slip() -> Check:
     robot = geared()
@@ -212,24 +231,42 @@ def gyroscopic_slip() -> Check:
 @chapter.item(
     "(7.107)-(7.114)",
     "Newton-Euler recursion in link frames, fig. 7.14",
-    vouches=(newton_euler.inverse_dynamics, rotors.rotor_torques, rotors.spin_torques),
+    vouches=(newton_euler.inverse_dynamics, rotors.rotor_torques, rotors.spin_torques, joint_reactions),
 )
 def recursion() -> Outcome:
-    ours, corrected, kinds = [], [], []
+    ours, corrected, reactions, motors, kinds = [], [], [], [], []
+    tip = Vec3(3.0, -2.0, 5.0), Vec3(0.4, -0.7, 1.1)
     for seed in range(4, 10):
         robot, (at, rate, acceleration) = geared(seed), np.random.default_rng(seed).uniform(-2, 2, (3, 4))
-        truth = lagrange.inverse_dynamics(robot, at, rate, acceleration)
-        ours.append(distance(newton_euler.inverse_dynamics(robot, at, rate, acceleration), truth))
-        steps = printed_recursion(robot, at.tolist(), rate.tolist(), acceleration.tolist(), 1)
+        last = robot.joints[-1].body.name
+        turned = floats(kinematics.pose(robot, at, last))[:3, :3]
+        moved = at.tolist(), rate.tolist(), acceleration.tolist()
+        state = at, rate, acceleration, {last: np.concatenate([turned @ floats([*x]) for x in tip])}
+        truth = lagrange.inverse_dynamics(robot, *state)
+        ours.append(distance(newton_euler.inverse_dynamics(robot, *state), truth))
+        steps = printed_recursion(robot, *moved, 1, tip)
         corrected.append(distance(steps.tau, truth))
+        reactions.append(distance(joint_reactions(robot, *state), borne(robot, moved[0], steps)))
+        _, spun = rotors.spin_torques(robot, moved[0], kinematics.Motion(robot, *moved), *moved[1:])
+        turning = [joint.rotor for joint in robot.joints if joint.rotor is not None]
+        shares = [r.ratio * r.inertia * wmd.dot(r.axis) for r, wmd in zip(turning, steps.wmd, strict=True)]
+        motors.append(distance(spun, shares))
         kinds.append("".join("R" if joint.kind == "revolute" else "P" for joint in robot.joints))
     checks = (
         below("the printed recursion, corrected, against Lagrange", max(corrected), 1e-11),
-        below("our recursion against Lagrange", max(ours), 1e-11),
-        Check("prismatic joints take part", any("P" in each for each in kinds), ", ".join(kinds)),
+        below("the rotors' share of (7.114), by the library", max(motors), 1e-11),
+        aside(below("our recursion against Lagrange", max(ours), 1e-11)),
+        below(
+            "`joint_reactions` against f_i of (7.112) and mu_i of (7.113), all six components", max(reactions), 1e-11
+        ),
+        aside(Check("prismatic joints take part", any("P" in each for each in kinds), ", ".join(kinds))),
     )
-    says = "The recursion is run as printed and with w x (I w) once, and ours, on random arms with rotors."
-    return Outcome(says, checks, (chapter.slip("Siciliano-3"),), chosen="Random arms of four joints with rotors.")
+    says = (
+        "The recursion is run as printed and with w x (I w) once, and ours, on random arms with rotors that exert a "
+        "wrench; the forces and moments that the joints transmit are compared too."
+    )
+    chosen = "Random arms of four joints with rotors, and a wrench at the last link's frame."
+    return Outcome(says, checks, (chapter.slip("Siciliano-3"),), chosen=chosen)
 
 
 # Sec. 7.5.3, example ------------------------------------------------------------------------------------------------
@@ -390,11 +427,15 @@ def forward_dynamics() -> Outcome:
         ),
         below("(7.116), the recursion with qdd = 0, against (7.82)", distance(rest, by_text), 1e-12),
         below("(7.115)", distance(found, acceleration), 1e-11),
-        below("our module `forward`", distance(forward.forward_dynamics(robot, at, rate, tau), acceleration), 1e-11),
-        below(
-            "simulation with Lagrange's torques of such a motion (Runge-Kutta) against it, rad",
-            float(np.abs(run.error).max()),
-            1e-6,
+        aside(
+            below("our module `forward`", distance(forward.forward_dynamics(robot, at, rate, tau), acceleration), 1e-11)
+        ),
+        aside(
+            below(
+                "simulation with Lagrange's torques of such a motion (Runge-Kutta) against it, rad",
+                float(np.abs(run.error).max()),
+                1e-6,
+            )
         ),
     )
     says = "The accelerations follow from n + 1 evaluations of the inverse dynamics, and are used in a simulation."

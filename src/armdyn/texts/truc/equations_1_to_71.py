@@ -28,7 +28,7 @@ from armdyn.report.figures.robot_figures import robot_figure
 from armdyn.robot.random import random_robot
 from armdyn.robot.robot import Robot
 from armdyn.texts import dh
-from armdyn.texts.item import Chapter, Check, Outcome, below, distance, equal, floats, identity
+from armdyn.texts.item import Chapter, Check, Outcome, aside, below, distance, equal, floats, identity
 from armdyn.texts.truc import printed as text
 from armdyn.typing import Array
 
@@ -106,7 +106,7 @@ def velocities() -> Outcome:
             below("(17), potential energy", distance(P, kronecker.potential_energy(robot, at)), 1e-12),
             below("(22), kinetic energy", distance(K, kronecker.kinetic_energy(robot, at, rate)), 1e-12),
             below("(27), (28): K = 1/2 qd^T M qd", distance(K, np.array(rate) @ M @ np.array(rate) / 2), 1e-12),
-            below("(28) against composite bodies", distance(kronecker.mass_matrix(robot, at), M), 1e-12),
+            aside(below("(28) against composite bodies", distance(kronecker.mass_matrix(robot, at), M), 1e-12)),
         ),
     )
 
@@ -153,15 +153,19 @@ def euler_lagrange() -> Outcome:
                 distance(coriolis_matrices.unsymmetric_kronecker_matrix(robot, at, rate), U - V.T / 2),
                 1e-12,
             ),
-            below(
-                "(44): kronecker.inverse_dynamics against Newton-Euler",
-                distance(kronecker.inverse_dynamics(robot, at, rate, acceleration), truth),
-                1e-12,
+            aside(
+                below(
+                    "(44): kronecker.inverse_dynamics against Newton-Euler",
+                    distance(kronecker.inverse_dynamics(robot, at, rate, acceleration), truth),
+                    1e-12,
+                )
             ),
-            below(
-                "(46): kronecker.coriolis against Newton-Euler",
-                distance(M @ a + kronecker.coriolis(robot, at, rate) + g, truth),
-                1e-12,
+            aside(
+                below(
+                    "(46): kronecker.coriolis against Newton-Euler",
+                    distance(M @ a + kronecker.coriolis(robot, at, rate) + g, truth),
+                    1e-12,
+                )
             ),
         ),
         slips=(chapter.slip("Truc-7"),),
@@ -228,9 +232,9 @@ def operators() -> Outcome:
         "The definitions are evaluated on a 2 x 3 and a 3 x 2 matrix of two variables and compared with NumPy's "
         "Kronecker product and central differences.",
         checks=(
-            below("(30), against NumPy", distance(kronecker.kronecker_product(D, V), np.kron(D, v)), 0.0),
+            aside(below("(30), against NumPy", distance(kronecker.kronecker_product(D, V), np.kron(D, v)), 0.0)),
             below("(32), both sides", distance(rule, kronecker.matrix_derivative(both, X)), 1e-12),
-            below("(33) with 1_q, against central differences", distance(ours, slope(example_matrix)), 1e-8),
+            aside(below("(33) with 1_q, against central differences", distance(ours, slope(example_matrix)), 1e-8)),
             below("(47): (1 (x) x) x = (x (x) 1) x", distance(np.kron(one, v) @ v, np.kron(v, one) @ v), 0.0),
         ),
         slips=(chapter.slip("Truc-2"),),
@@ -267,8 +271,12 @@ def skew_symmetry() -> Outcome:
         "On a random arm of six revolute and prismatic joints, (52) is compared with the Christoffel symbols of "
         "another module, which does not use Kronecker products; Mdot is that of composite bodies.",
         checks=(
-            below(
-                "(52) against Christoffel symbols", distance(C, gim_christoffel.coriolis_matrix(robot, at, rate)), 1e-12
+            aside(
+                below(
+                    "(52) against Christoffel symbols",
+                    distance(C, gim_christoffel.coriolis_matrix(robot, at, rate)),
+                    1e-12,
+                )
             ),
             below("(55): Mdot - 2C = V^T - V", distance(N, V.T - V), 1e-12),
             below("Mdot - 2C + its transpose", distance(N, -N.T), 1e-12),
