@@ -160,9 +160,12 @@ def require_stable(controller: Controller, plant: Dynamics) -> None:
         return
     works = largest_stable_period(controller.law, controller.dyn, plant, controller.period)
     if works < controller.period:
+        period = (
+            f"at most {works:.2g} s for these gains" if works else "any length, with lower gains: none works for these"
+        )
         raise ArmdynError(
             f"the law {controller.law.summary} is unstable when it is sampled every {controller.period:g} s",
             where=f"export of robot {plant.robot.name!r}",
-            expected=f"a control period of at most {works:.2g} s for these gains",
+            expected=f"a control period of {period}",
             advice="Shorten the period or lower the gains; leave out the frequency to have it chosen for the period.",
         )
