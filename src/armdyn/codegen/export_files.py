@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any
 
-from armdyn.codegen import fmu_source
 from armdyn.codegen.c_source import stack_bytes
 from armdyn.codegen.functions import DEFAULT, ExportedFunction, Model, Real, applicable, model
 from armdyn.codegen.payload_parameters import with_payload_parameters
@@ -169,6 +168,8 @@ def model_for(
         raise unknown_name("language", to, TARGETS, where="export")
     _must_fit(to, robot, parameters, loops, real)
     if to == "fmu":
+        from armdyn.codegen import fmu_source
+
         loaded = with_payload_parameters(robot, parameters=parameters)
         wanted = fmu_source.DEFAULT if functions is None else functions
         return model(loaded, wanted, prefix, parameters=True)

@@ -34,6 +34,8 @@ PARAMETERS = "parameters"
 
 DEFAULT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "pose", "jacobian")
 """Functions that are exported if the user names none."""
+INVERSE = ("inverse_kinematics", "all_inverse_kinematics")
+"""Functions beside QUANTITIES: the nearest and all solutions of arms with a closed form."""
 
 
 @dataclass(frozen=True)
