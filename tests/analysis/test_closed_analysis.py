@@ -11,7 +11,7 @@ from armdyn.browser.live_simulation import Setting
 from armdyn.browser.playback import track
 from armdyn.browser.robot_queries import RobotQueries
 from armdyn.errors import PhysicsError
-from armdyn.kinematics.closable import closable, pulled_in
+from armdyn.kinematics.closable import CLEAR, clear, closable, pulled_in
 from armdyn.kinematics.reach import reach
 from armdyn.mechanics.dependent_joints import dependent_joints
 from armdyn.robot.limits import working_range
@@ -58,6 +58,24 @@ def test_maps_leave_out_what_does_not_close() -> None:
         chain.continued(corner.tolist())
     dyn = armdyn.compile(robot)
     assert closable(dyn, pulled_in(dyn, corner[None])).all()
+
+
+def test_clear_of_singular_configurations() -> None:
+    """Rods of length l at an angle a turn by the motion of the cranks' ends through l (n1, n2): its smallest singular
+    value is l sqrt(1 - |cos a|), and the ends' distance is 2 l sin(a / 2).
+    """
+    robot = armdyn.load("five_bar")
+    dyn, chain = armdyn.compile(robot), dependent_joints(robot)
+    low, high = working_range(robot)
+    home = [chain.assembly[k] for k in chain.independent]
+    q = pulled_in(dyn, np.vstack([home, low + (high - low) * np.random.default_rng(0).random((300, 2))]))
+    d, l1, l2 = (robot.parameters[name] for name in ("d", "l1", "l2"))
+    ends = l1 * np.exp(1j * q) + [-d / 2, d / 2]
+    angle = 2 * np.arcsin(np.abs(ends[:, 1] - ends[:, 0]) / (2 * l2))
+    smallest = np.sqrt(1 - np.abs(np.cos(angle)))
+    expected = smallest >= CLEAR * smallest[0]
+    assert (clear(dyn, q) == expected).all() and 0 < expected.mean() < 1
+    assert clear(dyn, pulled_in(dyn, q, well=True)).all()
 
 
 def test_reach() -> None:

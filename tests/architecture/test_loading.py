@@ -16,6 +16,7 @@ JOBS = {
     "point_to_point": ("armdyn.point_to_point([0.0], [1.0], duration=1.0)", 40, ()),
     "certify": ("armdyn.certify(armdyn.load('planar2r'))", 150, ("flint",)),
     "first torque": (TORQUE, 165, ("llvmlite",)),
+    "export": ("armdyn.export(armdyn.load('panda'), 'c')", 175, ("llvmlite",)),
 }
 """Job -> statement, most modules of armdyn, libraries it uses."""
 

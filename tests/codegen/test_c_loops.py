@@ -22,6 +22,7 @@ from armdyn.codegen.reference_vectors import states
 from armdyn.dynamics.looped.robots import LOOPED
 from armdyn.dynamics.quantities import RARE
 from armdyn.errors import ArmdynError
+from armdyn.mechanics import newton_euler
 from armdyn.robot import Robot
 from support.feature_robots import ROBOTS as FEATURES
 
@@ -72,6 +73,31 @@ def test_long_chains_have_loops_by_themselves() -> None:
     assert not any(function.loops for function in straight.functions)
     assert not any(function.loops for function in model_for("c", chain, ["gravity"], loops=False).functions)
     assert not any(function.loops for function in model_for("wasm", chain, ["gravity"]).functions)
+
+
+@needs_compiler
+def test_long_chains_with_named_lengths_follow_them(tmp_path: Path) -> None:
+    """Parameters have an effect on all numbers of the links, which a table of constants would not show."""
+    joint = [
+        "[[joint]]",
+        'type = "revolute"',
+        'a = "length"',
+        "alpha = 0.3",
+        'mass = "mass"',
+        "com = [-0.1, 0, 0]",
+        "inertia = [0.01, 0, 0, 0.01, 0, 0.01]",
+    ]
+    heads = ['convention = "standard"', "[parameters]", "length = 0.2", "mass = 1.0"]
+    (tmp_path / "chain.toml").write_text("\n".join(heads + 25 * joint))
+    chain = armdyn.load(tmp_path / "chain.toml")
+    export(chain, "c", ["inverse_dynamics"], "arm", parameters=True).save(tmp_path)
+    run(COMPILERS[0], "-shared", "-fPIC", "arm.c", "-lm", "-o", "arm.so", cwd=tmp_path)
+    function = ctypes.CDLL(str(tmp_path / "arm.so")).arm_inverse_dynamics
+    state, tau = np.random.default_rng(0).random((3, 25)), np.empty(25)
+    for length, mass in ((0.2, 1.0), (0.4, 1.0), (0.2, 1.5)):
+        function(*(x.ctypes for x in (*state, np.array([length, mass]), tau)))
+        expected = newton_euler.inverse_dynamics(chain.with_parameters(length=length, mass=mass), *state)
+        np.testing.assert_allclose(tau, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(

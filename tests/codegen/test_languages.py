@@ -7,8 +7,11 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
+from io import BytesIO
+from pathlib import Path, PurePath
 from types import ModuleType
 
 import numpy as np
@@ -17,7 +20,7 @@ import pytest
 import armdyn
 from armdyn.codegen import Model, export
 from armdyn.codegen.export_files import TARGETS
-from armdyn.codegen.functions import PARAMETERS, ExportedFunction
+from armdyn.codegen.functions import PARAMETERS, ExportedFunction, applicable
 from armdyn.codegen.python_source import function_text, module
 from armdyn.codegen.reference_vectors import reference, states
 from armdyn.dynamics.quantities import QUANTITIES
@@ -153,3 +156,43 @@ def test_derive_and_export_write_the_same_expressions(name: str) -> None:
 def test_every_language_has_a_module() -> None:
     for name in TARGETS:
         assert importlib.util.find_spec(f"armdyn.codegen.{name}_source")
+
+
+# Words ----------------------------------------------------------------------------------------------------------------
+
+PYTHON_NAMES = re.compile(
+    r"PhysicsError|Raises|\bdyn\.|\bparameters\.link_end|\brobot\.(opened|position)|Y @|ndarray|armdyn\.\w"
+)
+"""Names that mean something in a Python session with armdyn alone."""
+PYTHON_WORDS = re.compile(r"\bNone\b|\(\.\.\.,|\bTrue\b|\bFalse\b|NumPy|numpy|\btuple\b|\bPython\b")
+"""Words that mean something in Python alone."""
+
+
+def written(files: Mapping[PurePath, str | bytes]) -> Iterator[tuple[str, str]]:
+    """The texts of all files, those in archives too, by name."""
+    for name, content in files.items():
+        if isinstance(content, str):
+            yield str(name), content
+        elif zipfile.is_zipfile(BytesIO(content)):
+            with zipfile.ZipFile(BytesIO(content)) as archive:
+                for each in archive.namelist():
+                    if Path(each).suffix in (".c", ".h", ".xml", ".txt", ".json"):
+                        yield f"{name}/{each}", archive.read(each).decode()
+
+
+@pytest.mark.parametrize("to", TARGETS)
+def test_code_speaks_its_own_language(to: str) -> None:
+    """Every quantity, the inverse kinematics, the payload and a law, in headers, READMEs, tests and descriptions.
+
+    Of units of simulation, which take long to write, those with the most words.
+    """
+    robot = armdyn.load("scara5")
+    functions = [*applicable(robot), "inverse_kinematics", "all_inverse_kinematics"]
+    if to == "fmu":
+        functions = ["energy_regressor", "joint_reactions", "closed"]
+    units = [armdyn.export(robot, to, functions), armdyn.export(robot, to, law="pid", tunable=("kp", "payload"))]
+    found = []
+    for name, text in (each for unit in units for each in written(unit.files)):
+        words = [PYTHON_NAMES] if name.endswith(".py") else [PYTHON_NAMES, PYTHON_WORDS]
+        found += [f"{name}: {line.strip()}" for line in text.splitlines() if any(each.search(line) for each in words)]
+    assert not found, "\n".join(dict.fromkeys(found))

@@ -6,6 +6,7 @@ import ctypes
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ import armdyn
 from armdyn.control import law
 from armdyn.control.named_laws import LAWS
 from armdyn.control.observer import MomentumObserver, VelocityObserver
+from armdyn.control.pid import PID, PDGravity
+from armdyn.control.sampling import largest_stable_period
 from armdyn.controllers.controller import Controller
 from armdyn.errors import ArmdynError, NotApplicable, UnknownName
-from armdyn.simulation import Actuation, Experiment, Solver
+from armdyn.simulation import Actuation, Experiment, Plant, Solver
 from armdyn.simulation.experiment import LawChoice, ReferenceMotion
 
 COMPILER = shutil.which("gcc") or shutil.which("clang")
@@ -210,6 +213,44 @@ def test_refuses_gains_that_are_unstable_when_sampled() -> None:
     with pytest.raises(ArmdynError, match=r"unstable when it is sampled every 0\.001 s"):
         armdyn.export(panda, law=unstable, period=1e-3)
     armdyn.export(panda, law="pid", period=1e-3)  # designed for the period
+
+
+@pytest.mark.parametrize("name", ["pid", "pd_gravity"])
+@pytest.mark.parametrize("period", [1e-3, 2e-3, 4e-3])
+def test_verdicts_on_a_closed_chain_are_those_of_simulation(name: str, period: float) -> None:
+    """Gains for the period, those of the continuous design, and ten and a million times as much damping."""
+    robot = armdyn.load("five_bar")
+    chosen, model = LawChoice(name=name).on(robot, Plant(), period=period)
+    usual, _ = LawChoice(name=name).on(robot, Plant())
+    assert isinstance(usual, PID | PDGravity)
+    verdicts = {}
+    for title, tried in {
+        "chosen": chosen,
+        "usual": usual,
+        "ten": replace(usual, kd=10 * usual.kd),
+        "million": replace(usual, kd=1e6 * usual.kd),
+    }.items():
+        motion = ReferenceMotion(duration=1.0).on(robot, tried, model)
+        run = armdyn.simulate(
+            robot,
+            tried,
+            motion["reference"],
+            q0=motion["q0"],
+            duration=1.5,
+            solver=Solver(dt=1e-3),
+            actuation=Actuation(control_period=period),
+        )
+        works = run.ok and float(np.abs(run.error[-200:]).max()) < 1e-3
+        verdicts[title] = works
+        assert (largest_stable_period(tried, model, armdyn.compile(robot), period) == period) == works, title
+    assert verdicts == {"chosen": True, "usual": (name, period) != ("pid", 4e-3), "ten": False, "million": False}
+
+
+def test_gains_that_no_period_makes_stable_are_said_to_be() -> None:
+    """They grow at 1 us too, which is no excuse: in continuous time they do not."""
+    robot = armdyn.load("five_bar")
+    with pytest.raises(ArmdynError, match="with lower gains: none works for these"):
+        armdyn.export(robot, law=PDGravity(armdyn.compile(robot), kp=2e8, kd=3e7), period=1e-3)
 
 
 def test_unknown_laws_and_gains_are_named() -> None:

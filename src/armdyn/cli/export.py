@@ -15,6 +15,7 @@ from armdyn.cli.verb import Writes, verb
 if TYPE_CHECKING:
     from armdyn import Robot
     from armdyn.result import Result
+    from armdyn.simulation import Experiment
 
 
 class Language(StrEnum):
@@ -82,8 +83,12 @@ def export(
     and armdyn.torch from Python.
     """
     from armdyn import export
-    from armdyn.simulation import Experiment
 
+    chosen: str | Experiment | None = law
+    if law is not None and law.endswith(".toml"):
+        from armdyn.simulation import Experiment
+
+        chosen = Experiment.read(law)
     names = parse.words(tunable or "")
     return export(
         robot,
@@ -93,7 +98,7 @@ def export(
         parameters=PARAMETERS in names,
         real="float" if to is Language.c_float32 else "double",
         deterministic=deterministic,
-        law=Experiment.read(law) if law is not None and law.endswith(".toml") else law,
+        law=chosen,
         period=None if period is None else parse.seconds(period, "--period"),
         tunable=tuple(name for name in names if name != PARAMETERS),
     )

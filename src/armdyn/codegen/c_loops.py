@@ -38,8 +38,7 @@ class CLoopWriter:
     ) -> None:
         assert function.loops is not None
         self.function, self.dialect, self.real, self.reserved, self.flat = function, dialect, real, reserved, flat
-        self.recipe, self.tables, self.varying = function.loops.recipe, function.loops.tables, function.loops.varying
-        self.parameters = function.loops.parameters
+        self.recipe, self.tables = function.loops.recipe, function.loops.tables
         self.n = len(self.tables.parents)
         self.results = [f"{name}_" for name in self.recipe.results]
 
@@ -58,31 +57,13 @@ class CLoopWriter:
             line = f"{INDENT}static const {self.real} robot[{len(self.tables.robot)}] = {{{numbers}}};"
             yield from folded(line, WIDTH, INDENT)
         yield from self._memory()
-        yield f"{INDENT}int i{', j' if self.recipe.products or self.recipe.strip or self.varying else ''};"
+        yield f"{INDENT}int i{', j' if self.recipe.products or self.recipe.strip else ''};"
         yield ""
-        yield from self._parametrised()
         yield from statements
-
-    def _parametrised(self) -> Iterator[str]:
-        """The table of links with the numbers that depend on parameters."""
-        if not self.varying:
-            return
-        yield f"{INDENT}for (i = 0; i < {self.n}; i++) {{"
-        yield f"{INDENT * 2}for (j = 0; j < {len(self.recipe.numbers)}; j++) {{"
-        yield f"{INDENT * 3}links[i][j] = table[i][j];"
-        yield f"{INDENT * 2}}}"
-        yield f"{INDENT}}}"
-        yield f"{INDENT}{{"
-        reads = {node: f"parameters[{k}]" for k, node in enumerate(self.parameters)}
-        writes = [(f"links[{i}][{k}]", node) for (i, k), node in self.varying.items()]
-        yield from self._statements(reads, writes, INDENT * 2)
-        yield f"{INDENT}}}"
 
     def _memory(self) -> Iterator[str]:
         """The arrays of one call."""
         n, recipe = self.n, self.recipe
-        if self.varying:
-            yield f"{INDENT}{self.real} links[{n}][{len(recipe.numbers)}];"
         yield f"{INDENT}{self.real} state[{n + 1}][{recipe.own_size}]; /* of the world, then of the links */"
         for name, size in (("pairs", recipe.pair_size), ("strips", recipe.strip_size)):
             if size:
@@ -115,8 +96,7 @@ class CLoopWriter:
         return f"-{text}" if value < 0 else text
 
     def _table(self, rows: Array) -> Iterator[str]:
-        name = "table" if self.varying else "links"
-        yield f"{INDENT}static const {self.real} {name}[{rows.shape[0]}][{rows.shape[1]}] = {{"
+        yield f"{INDENT}static const {self.real} links[{rows.shape[0]}][{rows.shape[1]}] = {{"
         for row in rows:
             yield from _wrapped([self._number(x) for x in row], "{", "},")
         yield f"{INDENT}}};"
@@ -285,8 +265,6 @@ class CLoopWriter:
         parts = [loop.body for loop in self.recipe.loops(fused=True)]
         programs = [self.straight(part.inputs, [node for _, node in part.outputs]) for part in parts if part.outputs]
         first = sum(map(len, (self.recipe.robot, *map(range, self.recipe.base.values()))))
-        if self.varying:
-            first += len(self.straight(self.parameters, list(self.varying.values())).names)
         return (
             sum(len(program.names) + BESIDE for program in programs) + BASE_OPERATIONS * bool(self.recipe.base) + first
         )
@@ -295,7 +273,6 @@ class CLoopWriter:
         """Numbers in the arrays of one call."""
         recipe = self.recipe
         per_link = recipe.pair_size + recipe.strip_size + len(recipe.results) + len(recipe.base)
-        per_link += len(recipe.numbers) if self.varying else 0
         return (self.n + 1) * recipe.own_size + self.n * per_link
 
 
@@ -304,7 +281,6 @@ _OWN_NAMES = {
     "j",
     "k",
     "state",
-    "table",
     "links",
     "parents",
     "robot",

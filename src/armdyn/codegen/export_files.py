@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any
 
-from armdyn.codegen import fmu_source
 from armdyn.codegen.c_source import stack_bytes
 from armdyn.codegen.functions import DEFAULT, ExportedFunction, Model, Real, applicable, model
 from armdyn.codegen.payload_parameters import with_payload_parameters
@@ -120,7 +119,7 @@ def export(
     prefix: begins the names of files and C functions (default: from the robot's name).
     parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
     loops: in C and C++, loops over a table of links instead of straight-line code, whose size does not depend on the
-        number of joints (default: from 24 joints on, where it is the faster code too).
+        number of joints; not with parameters (default: from 24 joints on, where it is the faster code too).
     real: in C, the type of numbers, "double" or "float" (default: "double").
     deterministic: in C, one sequence of operations for all inputs, with the same bits on every processor (default:
         False).
@@ -169,12 +168,14 @@ def model_for(
         raise unknown_name("language", to, TARGETS, where="export")
     _must_fit(to, robot, parameters, loops, real)
     if to == "fmu":
+        from armdyn.codegen import fmu_source
+
         loaded = with_payload_parameters(robot, parameters=parameters)
         wanted = fmu_source.DEFAULT if functions is None else functions
         return model(loaded, wanted, prefix, parameters=True)
     names = DEFAULT if functions is None else functions
     if loops is None:
-        loops = to in LOOPING and robot.n >= THRESHOLDS.many
+        loops = to in LOOPING and robot.n >= THRESHOLDS.many and not parameters
     return replace(model(robot, names, prefix, parameters=parameters, loops=loops), real=real)
 
 

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 from armdyn.codegen.labels import labels_of
 from armdyn.codegen.naming import checked_prefix, file_stem, identifier
 from armdyn.dynamics import Dynamics, compile
-from armdyn.dynamics.looped.tables import recipe_and_tables, varying_numbers
+from armdyn.dynamics.looped.tables import recipe_and_tables
 from armdyn.dynamics.quantities import QUANTITIES
 from armdyn.errors import ArmdynError, unknown_name
 from armdyn.graph import Graph, Node, Operations
@@ -34,19 +34,16 @@ PARAMETERS = "parameters"
 
 DEFAULT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "pose", "jacobian")
 """Functions that are exported if the user names none."""
+INVERSE = ("inverse_kinematics", "all_inverse_kinematics")
+"""Functions beside QUANTITIES: the nearest and all solutions of arms with a closed form."""
 
 
 @dataclass(frozen=True)
 class Loops:
-    """A function as loops over the links, for languages that have them: the steps, and the robot's numbers.
-
-    varying: numbers of the links that depend on `parameters`, by row and column.
-    """
+    """A function as loops over the links, for languages that have them: the steps, and the robot's numbers."""
 
     recipe: Recipe
     tables: Tables
-    varying: Mapping[tuple[int, int], Node] = field(default_factory=dict)
-    parameters: tuple[Node, ...] = ()
 
 
 class Described(Protocol):
@@ -116,10 +113,9 @@ class ExportedFunction:
     @cached_property
     def inputs(self) -> tuple[Port, ...]:
         """The arguments."""
-        if not self._looped_ports or not self.loops:
+        if not self._looped_ports:
             return ports(self.graph.inputs, "input")
-        kept = {PARAMETERS: self.loops.parameters} if self.loops.parameters else {}
-        return (*self._looped_ports.inputs, *ports(kept, "input"))
+        return self._looped_ports.inputs
 
     @cached_property
     def outputs(self) -> tuple[Port, ...]:
@@ -232,7 +228,7 @@ def model(
     functions: names from QUANTITIES.
     prefix: begins the names of files and C functions (default: from the robot's name).
     parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
-    loops: write loops over the links, where there is such code for a function; with parameters of inertias alone.
+    loops: write loops over the links, where there is such code for a function; there is none with parameters.
 
     Raises UnknownName for an unknown function, ArmdynError for a prefix that cannot be a name.
     """
@@ -244,10 +240,9 @@ def model(
         raise ArmdynError("no function to export", where="export", expected=f"some of: {', '.join(QUANTITIES)}")
     dynamics = compile(robot) if isinstance(robot, Robot) else robot
     stem = file_stem(dynamics.robot.name) if prefix is None else checked_prefix(prefix)
-    looped = {name: _loops(dynamics.robot, name, parameters) if loops else None for name in names}
+    looped = {name: _loops(dynamics.robot, name) if loops and not parameters else None for name in names}
     graphs = {name: dynamics.graph(name, parameters=parameters) for name in names if not looped[name]}
     kept = {node for graph in graphs.values() for node in graph.parameters}
-    kept |= {node for steps in looped.values() if steps for node in _parameters(steps)}
     free = tuple(sorted(kept, key=natural_order))
     if free:
         graphs = {name: replace(graph, inputs={**graph.inputs, PARAMETERS: free}) for name, graph in graphs.items()}
@@ -262,17 +257,11 @@ def model(
     for name in names:
         steps = looped[name]
         traced = partial(dynamics.graph, name) if steps else partial(graphs.__getitem__, name)
-        steps = replace(steps, parameters=free) if steps else None
         entries.append(ExportedFunction(QUANTITIES[name], traced, partial(labels, name), steps))
     return Model(dynamics.robot, stem, tuple(entries), free)
 
 
-def _loops(robot: Robot, name: str, parameters: bool) -> Loops | None:
-    """The loops of a quantity; None if there are none, or none with parameters."""
+def _loops(robot: Robot, name: str) -> Loops | None:
+    """The loops of a quantity; None if there are none."""
     found = recipe_and_tables(robot, name, plain=True)
-    varying = varying_numbers(robot, found[0]) if found and parameters else {}
-    return Loops(*found, varying) if found and varying is not None else None
-
-
-def _parameters(steps: Loops) -> tuple[Node, ...]:
-    return Graph({}, {"numbers": tuple(steps.varying.values())}).parameters
+    return Loops(*found) if found else None

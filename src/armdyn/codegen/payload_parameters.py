@@ -10,6 +10,8 @@ from armdyn.graph.program import fresh
 from armdyn.robot import Robot
 from armdyn.robot.edit import add_payload
 
+PAYLOAD_NAME = "payload"
+"""The word among what is tunable that makes the payload of the model a parameter."""
 PAYLOAD = {
     "mass": ("payload.mass", "kg", "mass of the payload at the tool"),
     "x": ("payload.com[1]", "m", "its centre of mass in the tool frame, x"),

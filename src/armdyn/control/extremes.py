@@ -24,6 +24,8 @@ USUAL_MASS, USUAL_PLACE = 0.1, 0.05
 def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Array:
     """Return the largest entries (m,) of values(q) over the working range: random samples, then local search.
 
+    Of closed chains, configurations near singular ones are left out: inertias have no bound there.
+
     robot:  the robot.
     values: function of configurations (k, n) that returns (k, m) numbers.
     seed:   of the random numbers (default: 0).
@@ -32,7 +34,7 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
     random = np.random.default_rng(seed)
     dyn = compiled(robot) if robot.loops else None
     q = low + (high - low) * random.random((SAMPLES, robot.n))
-    q = q if dyn is None else pulled_in(dyn, q)
+    q = q if dyn is None else pulled_in(dyn, q, well=True)
     found = values(q)
     best = found.max(axis=0)
     where = q[found.argmax(axis=0)]
@@ -40,7 +42,7 @@ def largest(robot: Robot, values: Callable[[Array], Array], seed: int = 0) -> Ar
     for _ in range(ROUNDS):
         near = where[:, None, :] + width * random.standard_normal((len(best), AROUND, robot.n))
         near = np.clip(near, low, high)
-        near = near if dyn is None else pulled_in(dyn, near)
+        near = near if dyn is None else pulled_in(dyn, near.reshape(-1, robot.n), well=True).reshape(near.shape)
         found = values(near.reshape(-1, robot.n)).reshape(len(best), AROUND, len(best))
         own = found[np.arange(len(best)), :, np.arange(len(best))]
         pick = own.argmax(axis=1)

@@ -1,9 +1,9 @@
 """Stability of a sampled control loop: what the arm does between two calls of its law.
 
 A law that is stable in continuous time need not be so when its torques are held for a control period. The loop is
-linearised about slow motions all over the workspace, in which dry friction is constant: the plant is discretised
-exactly for held torques, the law and the change of its memory are differentiated, and the largest eigenvalue of one
-period decides.
+linearised about slow motions all over the workspace, in which dry friction is constant, away from singular
+configurations of closed chains: the plant is discretised exactly for held torques, the law and the change of its memory
+are differentiated, and the largest eigenvalue of one period decides.
 """
 
 from __future__ import annotations
@@ -54,11 +54,16 @@ class LinearLoops(NamedTuple):
         loop = np.block([[A + B @ self.F, B @ self.G], [period * self.P, memory]])
         return np.asarray(np.log(np.abs(np.linalg.eigvals(loop)).max(axis=-1)) / period)
 
+    def continuous_growth(self) -> Array:
+        """Rates of the fastest growing motion of each loop whose law answers without delay, 1/s."""
+        loop = np.block([[self.A + self.B @ self.F, self.B @ self.G], [self.P, self.Q]])
+        return np.asarray(np.linalg.eigvals(loop).real.max(axis=-1))
+
     def stable(self, period: float) -> bool:
-        """Whether no motion grows faster in the sampled loops than in nearly continuous ones."""
+        """Whether no motion grows faster in the sampled loops than in continuous ones."""
         if not len(self.A):
             return True
-        return bool((self.growth(period) <= GROWTH + np.maximum(0.0, self.growth(SHORTEST))).all())
+        return bool((self.growth(period) <= GROWTH + np.maximum(0.0, self.continuous_growth())).all())
 
 
 def linear_loops(law: Law, model: Dynamics, plant: Dynamics) -> LinearLoops:
@@ -67,7 +72,7 @@ def linear_loops(law: Law, model: Dynamics, plant: Dynamics) -> LinearLoops:
     low, high = working_range(plant.robot, one_turn=True)
     rng = np.random.default_rng(0)
     places = np.vstack([start_position(plant.robot), low + (high - low) * rng.random((CONFIGURATIONS, n))])
-    places = pulled_in(plant, places) if plant.robot.loops else places
+    places = pulled_in(plant, places, well=True)
     ways = SLOW * np.where(rng.random(places.shape) < 0.5, -1.0, 1.0)
     found = []
     for q, qd in zip(places, ways, strict=True):
@@ -105,7 +110,7 @@ def _linear_loop(law: Law, model: Dynamics, plant: Dynamics, q: Array, qd: Array
 
 
 def largest_stable_period(law: Law, model: Dynamics, plant: Dynamics, period: float) -> float:
-    """The period, s, if the law is stable when it is sampled with it; else the largest shorter one that works.
+    """The period, s, if the law is stable when it is sampled with it; else the largest shorter one that works, or 0.
 
     law:    the law with its gains.
     model:  of the arm, as the law knows it.
@@ -115,6 +120,8 @@ def largest_stable_period(law: Law, model: Dynamics, plant: Dynamics, period: fl
     loops = linear_loops(law, model, plant)
     if loops.stable(period):
         return period
+    if not loops.stable(SHORTEST):
+        return 0.0
     low, high = SHORTEST, period
     while high / low > 1.02:
         middle = float(np.sqrt(low * high))

@@ -19,7 +19,7 @@ import numpy as np
 from armdyn.algebra import ops
 from armdyn.codegen.functions import PARAMETERS, ExportedFunction, Model, Sampling, Vectors
 from armdyn.codegen.naming import checked_prefix, file_stem
-from armdyn.codegen.payload_parameters import PAYLOAD, with_payload_parameters
+from armdyn.codegen.payload_parameters import PAYLOAD, PAYLOAD_NAME, with_payload_parameters
 from armdyn.codegen.reference_vectors import AT_DEFAULTS, states
 from armdyn.control.base import Desired, Law
 from armdyn.dynamics import Dynamics, compile
@@ -32,8 +32,6 @@ from armdyn.typing import Array
 
 MOST_PIECES = 64
 """Pieces of a motion among which straight-line code selects: a selection for each coefficient and piece."""
-PAYLOAD_NAME = "payload"
-"""The word among tunable gains that makes the payload of the law's model a parameter."""
 JOINT_SPACE = {"q_desired": "q", "qd_desired": "qd", "qdd_desired": "qdd"}
 TASK_SPACE = {"pose_desired": 16, "twist_desired": 6, "acceleration_desired": 6}
 """Arguments that hold the desired motion of the tool, with their sizes."""

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from armdyn.codegen.export_files import TARGETS, Exported, contents, determined, model_for
 from armdyn.codegen.export_files import export as export_dynamics
-from armdyn.codegen.functions import Real
-from armdyn.codegen.payload_parameters import with_payload_parameters
-from armdyn.control.base import Law
-from armdyn.control.sampling import largest_stable_period
-from armdyn.controllers.controller import PAYLOAD_NAME, Controller
-from armdyn.controllers.inverse_functions import ALL, NEAREST, inverse_functions
-from armdyn.dynamics import Dynamics, compile
+from armdyn.codegen.functions import INVERSE, Real
+from armdyn.codegen.payload_parameters import PAYLOAD_NAME, with_payload_parameters
 from armdyn.errors import ArmdynError, NotApplicable, unknown_name
 from armdyn.robot import Robot
 from armdyn.robot.features import CLOSED, FREE, LOSSY, takes
-from armdyn.simulation.experiment import Experiment, LawChoice
-from armdyn.trajectory.piecewise import PiecewisePolynomial
 
-PERIOD = 1e-3
-"""Control period where none is given, s."""
+if TYPE_CHECKING:
+    from armdyn.control.base import Law
+    from armdyn.simulation import Experiment
+
 LANGUAGES = ("c", "cpp", "matlab", "wasm", "python")
 """Languages in which the inverse kinematics can be written; control laws are units of simulation (FMU) too."""
 
@@ -50,7 +46,7 @@ def export(
     prefix: begins the names of files and C functions (default: from the robot's name).
     parameters: keep the named parameters of the robot's file as arguments (default: their values are built in).
     loops: in C and C++, loops over a table of links instead of straight-line code, whose size does not depend on the
-        number of joints (default: from 24 joints on, where it is the faster code too).
+        number of joints; not with parameters (default: from 24 joints on, where it is the faster code too).
     real: in C, the type of numbers, "double" or "float" (default: "double").
     deterministic: in C, one sequence of operations for all inputs, with the same bits on every processor (default:
         False).
@@ -75,7 +71,7 @@ def export(
         if tuple(tunable) and to != "fmu":  # an FMU has a payload in any case
             robot, parameters = with_payload_parameters(robot, parameters=parameters), True
         names = None if functions is None or isinstance(functions, str) else tuple(functions)
-        inverse = [name for name in names or () if name in (NEAREST, ALL)]
+        inverse = [name for name in names or () if name in INVERSE]
         if names is None or not inverse:
             return export_dynamics(
                 robot, to, functions, prefix, parameters=parameters, loops=loops, real=real, deterministic=deterministic
@@ -93,6 +89,8 @@ def export(
             where="export",
             expected="numbers of 64 bits, and the law's own tunable gains",
         )
+    from armdyn.controllers.choice import controller_for, require_stable  # control and simulation, for laws alone
+
     controller, plant = controller_for(robot, law, period, tuple(tunable))
     require_stable(controller, plant)
     model = controller.model(prefix)
@@ -121,48 +119,10 @@ def _with_inverse(
             where="export",
             expected=f"numbers of 64 bits in one of: {', '.join(LANGUAGES)}",
         )
+    from armdyn.controllers.inverse_functions import inverse_functions  # kinematics, for these functions alone
+
     others = [name for name in names if name not in inverse]
     model = model_for(to, robot, others or ["pose"], prefix, loops=loops)
     functions = (*(model.functions if others else ()), *inverse_functions(robot, inverse))
     model = replace(model, functions=functions)
     return Exported(to, model, contents(model, to))
-
-
-def controller_for(
-    robot: Robot, law: str | Law | Experiment, period: float | None, tunable: tuple[str, ...]
-) -> tuple[Controller, Dynamics]:
-    """The controller, and the arm that it drives."""
-    if isinstance(law, Law):
-        dyn = getattr(law, "dyn", None)
-        model = dyn if isinstance(dyn, Dynamics) else compile(robot)
-        return Controller(law, model, PERIOD if period is None else period, tunable), compile(robot)
-    experiment = Experiment(law=LawChoice(name=law)) if isinstance(law, str) else law
-    time = experiment.actuation.control_period if period is None else period
-    time = PERIOD if time is None else time
-    chosen, model = experiment.law.on(robot, replace(experiment.plant, model=robot), period=time)
-    motion = None
-    if isinstance(law, Experiment) and chosen.needs_reference and not chosen.in_task_space:
-        motion = experiment.reference.on(robot, chosen, model)["reference"]
-        if not isinstance(motion, PiecewisePolynomial):
-            raise NotApplicable(
-                f"a motion of the kind {type(motion).__name__}",
-                where="export",
-                expected="pieces of polynomials, as those of point_to_point and via_points",
-                advice="Leave the reference out and give the desired state as arguments of `control`.",
-            )
-    observed = experiment.observers.around(chosen, model, robot)
-    return Controller(observed, model, time, tunable, motion), compile(robot)
-
-
-def require_stable(controller: Controller, plant: Dynamics) -> None:
-    """Raise ArmdynError if the law is unstable when it is sampled with its period."""
-    if not controller.law.needs_reference:
-        return
-    works = largest_stable_period(controller.law, controller.dyn, plant, controller.period)
-    if works < controller.period:
-        raise ArmdynError(
-            f"the law {controller.law.summary} is unstable when it is sampled every {controller.period:g} s",
-            where=f"export of robot {plant.robot.name!r}",
-            expected=f"a control period of at most {works:.2g} s for these gains",
-            advice="Shorten the period or lower the gains; leave out the frequency to have it chosen for the period.",
-        )

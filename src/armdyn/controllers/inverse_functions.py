@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.codegen.functions import ExportedFunction, Vectors
+from armdyn.codegen.functions import INVERSE, ExportedFunction, Vectors
 from armdyn.controllers.controller import Part
 from armdyn.errors import NotApplicable
 from armdyn.graph import Graph
@@ -20,7 +20,7 @@ from armdyn.robot import Robot
 from armdyn.robot.limits import working_range
 from armdyn.typing import Array
 
-NEAREST, ALL = "inverse_kinematics", "all_inverse_kinematics"
+NEAREST, ALL = INVERSE
 ERROR_SCALE = 1e4
 """Angles are as exact as the pose times the inverse of the Jacobian: four digits fewer than rounding."""
 ENTRIES = {

@@ -464,10 +464,14 @@ class Quantities:
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:
-        """Regressor Y(q, qd, qdd): the matrix with Y @ dyn.parameters = tau. Columns: dyn.parameter_names.
+        """Regressor Y(q, qd, qdd): the matrix with Y pi = tau, pi the standard parameters.
 
         Included: all terms of inverse_dynamics. The Stribeck velocity of static friction, the rest position of a spring
-        and the point that a counterbalance carries are not parameters but known.
+        and the point that a counterbalance carries are not parameters but known. Columns: XX, XY, XZ, YY, YZ, ZZ,
+        MX, MY, MZ, M, Ia, Fv, Fc, off of each joint; after those of all joints, what friction, motors and springs have
+        besides.
+
+        `dyn.parameters` holds pi, `dyn.parameter_names` its names.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         qd: (..., n) joint velocities, rad/s or m/s
@@ -486,10 +490,12 @@ class Quantities:
     def link_end_regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None
     ) -> Floats:
-        """Regressor in the frames of the bodies: Y @ parameters.link_end_parameters(robot) = tau without friction.
+        """Regressor in the frames of the bodies: Y pi = tau without friction, pi their parameters.
 
         Included: links, rotors by their own moments of inertia, gravity. For standard Denavit-Hartenberg tables the
-        frames are at the ends of the links, as in Siciliano (7.73)-(7.84); see `parameters.link_end_names`.
+        frames are at the ends of the links, as in Siciliano (7.73)-(7.84).
+
+        `parameters.link_end_parameters(robot)` holds pi, `parameters.link_end_names(robot)` its names.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         qd: (..., n) joint velocities, rad/s or m/s
@@ -507,7 +513,7 @@ class Quantities:
         elastic=False,
     )
     def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
-        """Regressor of the generalized momentum: Y @ dyn.parameters = M(q) qd. Columns: dyn.parameter_names.
+        """Regressor of the generalized momentum: Y pi = M(q) qd, pi as in regressor.
 
         Included: links and rotors; columns of other parameters are zero.
 
@@ -518,7 +524,7 @@ class Quantities:
 
     @row("Y", on_robot(energy_regressor), energy_regressor, takes=UNCOMPENSATED, closed=False, elastic=False)
     def energy_regressor(self, q: ArrayLike, qd: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
-        """Regressor of the energies: Y @ dyn.parameters = (T, U), kinetic and potential. Siciliano (7.76).
+        """Regressor of the energies: Y pi = (T, U), kinetic and potential, pi as in regressor. Siciliano (7.76).
 
         Included: links, rotors, weights, springs across joints; columns of other parameters are zero.
 
@@ -661,8 +667,11 @@ class Quantities:
 
         Included: links, gravity, spins of rotors carried by links, wrenches; neither friction, springs nor the joint's
         own rotor, which act along the axis. A closed chain has a row for each movable joint, in the order of
-        `robot.opened.joints`, then one for each loop: what the closing joint transmits to its second body, in the frame
-        placed there. What rigid bodies leave undetermined, as forces out of the plane of a planar loop, is zero.
+        the tree that is left when its loops are cut, then one for each loop: what the closing joint transmits to its
+        second body, in the frame placed there. What rigid bodies leave undetermined, as forces out of the plane of a
+        planar loop, is zero.
+
+        `robot.opened.joints` are the joints in that order.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         qd: (..., n) joint velocities, rad/s or m/s
@@ -743,10 +752,12 @@ class Quantities:
         takes=STILL,
     )
     def closed(self, q: ArrayLike, *, out: Out = None, threads: int | None = None) -> Floats:
-        """Positions of all movable joints, dependent ones included, in the order of `robot.opened.joints`.
+        """Positions of all movable joints, dependent ones included, in the order of the tree without its loops.
 
-        Included: closed loops and mimic joints. A robot without them has q itself. A free or ball joint has its entries
-        of `robot.position_names`.
+        Included: closed loops and mimic joints. A robot without them has q itself. A free or ball joint has all its
+        coordinates.
+
+        `robot.opened.joints` are the joints in that order, `robot.position_names` names coordinates.
 
         q: (..., n) joint positions, rad (revolute) or m (prismatic)
         Returns q_all: (..., all) rad or m; dependent angles of planar loops are within half a turn

@@ -14,7 +14,6 @@ from armdyn.dynamics.graphs import some_configuration
 from armdyn.dynamics.looped import matrices, torques
 from armdyn.dynamics.looped.links import ALPHA, GAMMA, INERTIA, POSITION, SIGMA, THETA, Shape
 from armdyn.dynamics.looped.robots import JOINT, TORQUES, can_be_looped, joint_numbers
-from armdyn.graph import Node
 from armdyn.kernels import Kernel, sources
 from armdyn.kernels.looped.kernel import Tables, build_looped
 from armdyn.kernels.looped.recursion import FREE, Recipe
@@ -173,22 +172,6 @@ def _carried_masses(robot: Robot) -> Array:
         if link.parent != WORLD:
             masses[link.parent] += masses[link.index]
     return masses
-
-
-def varying_numbers(robot: Robot, recipe: Recipe) -> dict[tuple[int, int], Node] | None:
-    """Inertial numbers that depend on named parameters, by row and column of the table of links.
-
-    None if the recipe has numbers that are sums of those.
-    """
-    if "MC" in recipe.numbers:
-        return None
-    first = recipe.numbers.index("XX")
-    return {
-        (link.index, first + k): number
-        for link in robot.symbolic.links
-        for k, number in enumerate(link.inertia.parameters())
-        if isinstance(number, Node)
-    }
 
 
 def _require_inertia(robot: Robot) -> None:
