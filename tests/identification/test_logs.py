@@ -114,7 +114,7 @@ def test_columns_by_name_by_place_and_by_pattern(tmp_path: Path) -> None:
     same(read_log(path, ROBOT, LogFormat(columns=columns)), data, rates=False)
     with pytest.raises(UnknownName, match="Did you mean 'clock'"):
         read_log(path, ROBOT, LogFormat(columns=columns | {"t": "clok"}))
-    with pytest.raises(ShapeError, match="2 columns for q"):
+    with pytest.raises(ShapeError, match="q has 2 columns.*Found: clock, a, b.*columns = {q = ...}"):
         read_log(path, ROBOT, LogFormat(columns=columns | {"q": [1, 2]}))
 
 
@@ -134,6 +134,52 @@ def test_units_in_the_header_and_declared(tmp_path: Path) -> None:
     )
     with pytest.raises(UnknownName, match="unknown unit of q 'degrees'"):
         read_log(plain, ROBOT, LogFormat(units={"q": "degrees"}))
+
+
+def german(data: dict[str, Any]) -> tuple[list[str], Any]:
+    """Headings and rows as an office program in German writes them, angles in degrees."""
+    heads = [
+        "Zeit [ms]",
+        *(f"Winkel Achse {j} [°]" for j in (1, 2, 3)),
+        *(f"Moment für Achse {j} [Nm]" for j in (1, 2, 3)),
+    ]
+    return heads, np.column_stack([data["t"] * 1e3, np.degrees(data["q"]), data["tau"]])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"t": 0, "q": [1, 2, 3], "tau": [4, 5, 6]},
+        {"t": 0, "q": "1-3", "tau": "4 - 6"},
+        {"t": "Zeit", "q": "Winkel Achse {i}", "tau": "Moment für Achse {i} [Nm]"},
+    ],
+    ids=["places", "ranges", "names"],
+)
+def test_units_in_headings_count_however_the_columns_are_chosen(tmp_path: Path, columns: dict[str, Any]) -> None:
+    data = values()
+    path = csv(tmp_path / "log.csv", *german(data), ";", ",")
+    same(read_log(path, ROBOT, LogFormat(columns=columns)), data, rates=False)
+    declared = {"t": "ms", "q": "deg", "tau": "mNm"}  # what is declared goes before the headings
+    same(
+        read_log(path, ROBOT, LogFormat(columns=columns, units=declared)),
+        data | {"tau": data["tau"] / 1e3},
+        rates=False,
+    )
+    for wrong in ("1-7", "3-1"):
+        with pytest.raises(UnknownName, match=r"column .-.*a range such as 1-6.*The columns are: Zeit \[ms\]"):
+            read_log(path, ROBOT, LogFormat(columns=columns | {"q": wrong}))
+
+
+def test_headings_with_different_units(tmp_path: Path) -> None:
+    data = values()
+    table_ = np.column_stack([data["t"], data["q"] * [180 / np.pi, 1, 1e3], data["tau"]])
+    heads = ["t", "q1 [°]", "q2 [rad]", "q3 [mrad]", *numbered("tau")]
+    same(read_log(csv(tmp_path / "log.csv", heads, table_), ROBOT), data, rates=False)
+    heads[2] = "q2"
+    path = csv(tmp_path / "some.csv", heads, table_)
+    with pytest.raises(FileError, match="some columns of q have a unit.*a unit in each heading.*units = {q = ...}"):
+        read_log(path, ROBOT)
+    same(read_log(path, ROBOT, LogFormat(units={"q": ["deg", "rad", "mrad"]})), data, rates=False)
 
 
 def test_units_fit_the_kind_of_joint() -> None:
@@ -216,6 +262,25 @@ def test_one_quantity_per_file_without_time(tmp_path: Path) -> None:
     same(read_log(source | {"q": by_name}, ROBOT, LogFormat(rate=100)), data, rates=False)
     with pytest.raises(FileError, match="no time stamps"):
         read_log(source, ROBOT)
+
+
+def test_one_quantity_per_file_with_time_stamps(tmp_path: Path) -> None:
+    data = values()
+    heads = ["Zeit [ms]", "A [°]", "B [°]", "C [°]"]
+    q = csv(tmp_path / "q.csv", heads, np.column_stack([data["t"] * 1e3, np.degrees(data["q"])]))
+    tau = csv(tmp_path / "tau.csv", ["t", *"ABC"], np.column_stack([data["t"], data["tau"]]))
+    log_format = LogFormat(columns={"t": "Zeit"})
+    same(read_log({"q": q, "tau": tau}, ROBOT, log_format), data, rates=False)
+    with pytest.raises(ShapeError, match=r"q has 4 columns.*Found: Zeit \[ms\], A.*columns = {q = ...}"):
+        read_log({"q": q, "tau": tau}, ROBOT)
+    late = csv(tmp_path / "late.csv", ["t", *"ABC"], np.column_stack([data["t"] + 0.005, data["tau"]]))
+    with pytest.raises(FileError, match=r"late.csv: its time stamps are others.*q.csv.*t=FILE"):
+        read_log({"q": q, "tau": late}, ROBOT, log_format)
+    same(read_log({"t": data["t"], "q": q, "tau": late}, ROBOT, log_format), data, rates=False)
+    plain = {name: csv(tmp_path / f"{name}0.csv", [], table(data, "t", name)) for name in ("q", "tau")}
+    log = read_log(plain, ROBOT)
+    same(log, data, rates=False)
+    assert {finding.rule for finding in log.findings} == {"columns by place"}
 
 
 @pytest.mark.skipif(not TX40.is_dir(), reason="the measured log of the TX40 is not on this machine")
