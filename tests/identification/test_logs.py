@@ -38,7 +38,7 @@ def same(log: Log, data: dict[str, Any], *, rates: bool = True) -> None:
 
 def csv(path: Path, header: list[str], table: Any, delimiter: str = ",", decimal: str = ".") -> Path:
     rows = [delimiter.join(repr(float(x)).replace(".", decimal) for x in row) for row in table]
-    path.write_text("\n".join([delimiter.join(header)] * bool(header) + rows) + "\n")
+    path.write_text("\n".join([delimiter.join(header)] * bool(header) + rows) + "\n", encoding="utf-8")
     return path
 
 
@@ -168,6 +168,24 @@ def test_units_in_headings_count_however_the_columns_are_chosen(tmp_path: Path, 
     for wrong in ("1-7", "3-1"):
         with pytest.raises(UnknownName, match=r"column .-.*a range such as 1-6.*The columns are: Zeit \[ms\]"):
             read_log(path, ROBOT, LogFormat(columns=columns | {"q": wrong}))
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig"])
+def test_encodings_of_the_office(tmp_path: Path, encoding: str) -> None:
+    data = values()
+    path = csv(tmp_path / "log.csv", *german(data), ";", ",")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text, encoding=encoding)
+    log_format = LogFormat(columns={"t": "Zeit", "q": "Winkel Achse {i}", "tau": "Moment für Achse {i}"})
+    same(read_log(path, ROBOT, log_format), data, rates=False)
+    lines = text.splitlines()
+    lines[7] = lines[7].replace(";", ";ü", 1)
+    path.write_text("\n".join(lines), encoding=encoding)
+    with pytest.raises(FileError, match=r"log.csv, line 8.*7 numbers"):
+        read_log(path, ROBOT, log_format)
+    path.write_bytes(text.encode("utf-16-le"))
+    with pytest.raises(FileError, match=r"not a text.*UTF-16 with a mark.*Save it as .csv in UTF-8"):
+        read_log(path, ROBOT, log_format)
 
 
 def test_headings_with_different_units(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from armdyn.robot.physical import invalid_findings
 from armdyn.robot.record import robot_from_record
 from armdyn.robot.robot import Robot
 from armdyn.robot.units import fitting, in_si, unit
+from armdyn.text_table import encoding
 
 LARGEST_SHEET = 100 * 2**20
 """Bytes that an XLSX file may unpack to."""
@@ -124,13 +125,8 @@ def column_name(at: int) -> str:
 
 
 def _lines(path: Path) -> Iterator[list[str]]:
-    """Rows of a text file in the encodings of the office: UTF-8, UTF-16 with a mark, or else Latin-1."""
-    raw = path.read_bytes()
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        text = raw.decode(encoding)
-    except UnicodeDecodeError:
-        text = raw.decode("latin-1")
+    """Rows of a text file in one of the encodings of offices."""
+    text = path.read_text(encoding=encoding(path))
     delimiter = max(";\t,", key=lambda sign: (text.count(sign) if sign != "," else 0, sign == ","))
     try:
         yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
