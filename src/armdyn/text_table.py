@@ -99,11 +99,11 @@ def _head(text: Callable[[], TextIO], path: Path) -> list[str]:
     """The first lines."""
     with text() as file:
         lines = [file.readline(LONGEST_LINE + 1) for _ in range(LOOK)]
-    for number, line in enumerate(lines, 1):
+    for line_number, line in enumerate(lines, 1):
         if len(line) > LONGEST_LINE:
             raise FileError(
                 f"more than {LONGEST_LINE} characters",
-                where=f"{path}, line {number}",
+                where=f"{path}, line {line_number}",
                 expected="a table of numbers, one line per sample",
             )
     return [line for line in lines if line]
@@ -132,10 +132,11 @@ def _layout(head: list[str], where: str) -> tuple[int, str | None, bool]:
 
 def _all_numbers(cells: list[str], comma: bool) -> bool:
     """All cells are numbers or empty, and at least one is a number."""
-    return any(cells) and all(not cell or _number(cell, comma) is not None for cell in cells)
+    return any(cells) and all(not cell or number(cell, comma) is not None for cell in cells)
 
 
-def _number(cell: str, comma: bool) -> float | None:
+def number(cell: str, comma: bool) -> float | None:
+    """What a cell says, None if it is not a number; comma: that is its decimal sign."""
     try:
         return float(cell.replace(",", ".") if comma else cell)
     except ValueError:
@@ -168,14 +169,14 @@ def _row_by_row(
 ) -> Array:
     """The same with empty cells as NaN; a cell that is not a number is an error with its line."""
     rows: list[list[float]] = []
-    for number, line in enumerate(lines[start:], start + 1):
+    for line_number, line in enumerate(lines[start:], start + 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        row = [_number(cell, comma) if cell else np.nan for cell in _cells(line, delimiter)]
+        row = [number(cell, comma) if cell else np.nan for cell in _cells(line, delimiter)]
         if len(row) != width or None in row:
-            if interrupted and number == len(lines) and len(row) <= width:
+            if interrupted and line_number == len(lines) and len(row) <= width:
                 break
             shown = re.sub(r"\s+", " ", line)[:80]
-            raise FileError(f"{shown!r}", where=f"{path}, line {number}", expected=f"{width} numbers")
+            raise FileError(f"{shown!r}", where=f"{path}, line {line_number}", expected=f"{width} numbers")
         rows.append([np.nan if x is None else x for x in row])
     return np.array(rows).reshape(-1, width)

@@ -28,7 +28,7 @@ from armdyn.identification.log.log import Log
 from support.limits import memory_growth, waiting_is_a_failure
 from support.mutants import LARGEST, all_end_well, mutated
 
-KINDS = ("csv", "tsv", "npz", "npy", "parquet", "db3", "mcap")
+KINDS = ("csv", "tsv", "npz", "npy", "parquet", "xlsx", "db3", "mcap")
 COUNT = max(1, int(os.environ.get("ARMDYN_FUZZ", "700")) // len(KINDS))
 ROBOT = armdyn.load("planar2r")
 
@@ -59,6 +59,11 @@ def original(kind: str) -> bytes:
         from pyarrow import parquet
 
         parquet.write_table(pyarrow.table(made), out)
+    elif kind == "xlsx":
+        book = pytest.importorskip("openpyxl", reason="openpyxl is not installed").Workbook()
+        for row in [list(made), *table.tolist()]:
+            book.active.append(row)
+        book.save(out)
     else:
         return bag(kind)
     return out.getvalue()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.errors import ArmdynError, FileError, ShapeError, UnknownName
+from armdyn.errors import ArmdynError, FileError, MissingExtra, ShapeError, UnknownName
 from armdyn.identification.log.columns import factors
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.log_format import LogFormat
@@ -227,6 +228,60 @@ def test_broken_text_names_its_line(tmp_path: Path) -> None:
     path.write_text("\n".join(text))
     with pytest.raises(FileError, match="line 8"):
         read_log(path, ROBOT)
+
+
+# Workbooks ----------------------------------------------------------------------------------------------------------
+
+
+def workbook(path: Path, rows: list[list[Any]]) -> Path:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.create_sheet("notes").append(["not read"])
+    book.save(path)
+    return path
+
+
+def test_workbooks(tmp_path: Path) -> None:
+    data = values()
+    heads = ["t", *numbered("q", "qd", "tau")]
+    rows = table(data, "t", "q", "qd", "tau").tolist()
+    path = workbook(tmp_path / "log.xlsx", [heads, *rows])
+    same(read_log(path, ROBOT), data)
+    plain = read_log(csv(tmp_path / "log.csv", heads, rows), ROBOT)
+    np.testing.assert_allclose(read_log(path, ROBOT).q, plain.q, rtol=1e-15)  # workbooks hold 16 digits
+    heads, german_rows = german(data)
+    rows = [[None, *(str(x).replace(".", ",") for x in row)] for row in german_rows.tolist()]
+    heads[1] = heads[1].replace(" [", "\n[")
+    shifted = [["Messung 7"], [], [None, *heads], *rows[:30], [], *rows[30:]]
+    log_format = LogFormat(columns={"t": "Zeit", "q": "1-3", "tau": "Moment für Achse {i}"})
+    same(read_log(workbook(tmp_path / "x.xlsx", shifted), ROBOT, log_format), data, rates=False)
+
+
+def test_workbooks_that_cannot_serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import datetime
+
+    rows: list[list[Any]] = [["t", *numbered("q", "tau")], *table(values(), "t", "q", "tau").tolist()]
+    for wrong, words in (
+        (datetime.date(2024, 5, 1), r"cell C9: 2024-05-01 00:00:00 is not a number.*as a number"),
+        ("#DIV/0!", r"cell C9: #DIV/0! is not a number"),
+        ("fast", r"line 9: .*fast.*7 numbers"),
+    ):
+        broken = [row.copy() for row in rows]
+        broken[8][2] = wrong
+        with pytest.raises(FileError, match=r"(?s)log.xlsx, " + words):
+            read_log(workbook(tmp_path / "log.xlsx", broken), ROBOT)
+    whole = (tmp_path / "log.xlsx").read_bytes()
+    for part in (whole[: len(whole) // 2], b"", b"t,q1"):
+        (tmp_path / "log.xlsx").write_bytes(part)
+        with pytest.raises(FileError, match=r"log.xlsx: not an .xlsx workbook.*or as .csv"):
+            read_log(tmp_path / "log.xlsx", ROBOT)
+    with pytest.raises(FileError, match="no line of numbers"):
+        read_log(workbook(tmp_path / "log.xlsx", []), ROBOT)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtra, match=r"needs openpyxl.*armdyn\[xlsx\].*or save the sheet as .csv"):
+        read_log(tmp_path / "log.xlsx", ROBOT)
 
 
 # Binary files, arrays, several files --------------------------------------------------------------------------------
