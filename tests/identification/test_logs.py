@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 import armdyn
 from armdyn.errors import ArmdynError, FileError, MissingExtra, ShapeError, UnknownName
 from armdyn.identification.log.columns import factors
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.log_format import LogFormat
-from armdyn.identification.log.readers import read_log
+from armdyn.identification.log.readers import own_process, read_log
 from armdyn.mechanics.coupling import joint_positions, joint_torques, torques_from_currents
 from armdyn.robot.parts import Motor
 
@@ -322,6 +323,43 @@ def test_parquet_with_columns_and_with_lists(tmp_path: Path) -> None:
     (tmp_path / "no.parquet").write_text("nothing")
     with pytest.raises(FileError, match="a Parquet file"):
         read_log(tmp_path / "no.parquet", ROBOT)
+
+
+def test_matlab_files(tmp_path: Path) -> None:
+    data = values()
+    names = [f"{name}{j}" for name in ("q", "tau") for j in (1, 2, 3)]
+    flat = dict(zip(["t", *names], table(data, "t", "q", "tau").T, strict=True))
+    cell = np.array([{"note": "text"}, "text"], dtype=object)
+    for content in (
+        data | {"operator": "text", "cells": cell, "Ts": 0.01},
+        {"t": data["t"][:, None], "q": data["q"].T, "qd": data["qd"], "tau": data["tau"].T},  # a sample per column
+        {"log": data | {"operator": "text", "cells": cell}, "cells": cell},
+        flat,
+        {"data": table(data, "t", "q", "qd", "tau")},
+    ):
+        savemat(tmp_path / "log.mat", content, do_compression="operator" in content, oned_as="row")
+        same(read_log(own_process._matlab(tmp_path / "log.mat"), ROBOT), data, rates=content is not flat)
+    savemat(tmp_path / "log.mat", {"data": table(data, "t", "q", "tau")}, format="4")
+    same(
+        read_log(tmp_path / "log.mat", ROBOT, LogFormat(columns={"t": 0, "q": "1-3", "tau": "4-6"})), data, rates=False
+    )
+
+
+def test_matlab_files_that_cannot_serve(tmp_path: Path) -> None:
+    path = tmp_path / "log.mat"
+    savemat(path, values())
+    whole = path.read_bytes()
+    for content, words in (
+        (b"MATLAB 7.3 MAT-file, Platform: GLNXA64" + bytes(600), "version 7.3, which is HDF5"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(600), "version 7.3, which is HDF5"),
+        (whole[: len(whole) // 2], "cannot be read: "),
+        (b"# Created by Octave\n# name: q\n# type: matrix\n", "cannot be read: "),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(FileError, match=rf"log.mat: .*{words}.*a MATLAB file of version 4 to 7.*'-v7'"):
+            read_log(path, ROBOT)
+    savemat(path, {"cells": np.array(["a", 1], dtype=object), "word": "text"})
+    assert own_process._matlab(path) == {}
 
 
 def test_one_quantity_per_file_without_time(tmp_path: Path) -> None:

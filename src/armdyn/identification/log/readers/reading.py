@@ -28,7 +28,7 @@ from armdyn.identification.log.columns import (
 from armdyn.identification.log.joint_side import on_joint_side
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.log_format import LogFormat, quantity_named
-from armdyn.identification.log.readers import numpy_files, parquet_process, rosbag, workbook
+from armdyn.identification.log.readers import numpy_files, own_process, rosbag, workbook
 from armdyn.robot import Robot
 from armdyn.typing import Array
 
@@ -38,9 +38,9 @@ TEXTS = (".csv", ".txt", ".tsv", ".dat")
 def read_log(source: Any, robot: Robot, log_format: LogFormat | None = None) -> Log:
     """A log of the robot's motion: joint side, SI units, joints in the robot's order, without broken samples.
 
-    Args:    source: a file (.csv, .txt, .tsv, .dat, .xlsx, .npz, .npy, .parquet; a ROS 2 bag: folder, .mcap or .db3), a
-                     mapping of quantities (t, q, tau, and optionally qd, qdd) to arrays or to files of one quantity
-                     each, or a Log
+    Args:    source: a file (.csv, .txt, .tsv, .dat, .xlsx, .mat, .npz, .npy, .parquet; a ROS 2 bag: folder, .mcap or
+                     .db3), a mapping of quantities (t, q, tau, and optionally qd, qdd) to arrays or to files of one
+                     quantity each, or a Log
              robot: whose joints were logged
              log_format: columns, units, side of the gears, kind of effort (default: SI, joint side, torques)
     Returns: a Log with findings on what was left out or assumed.
@@ -196,13 +196,14 @@ def _contents(path: Path, robot: Robot, wanted: LogFormat) -> tuple[Raw, dict[st
     raise FileError(
         f"unknown file type {kind or '(none)'!r}",
         where=str(path),
-        expected=", ".join((*TEXTS, ".xlsx", ".npz", ".npy", ".parquet", *rosbag.SUFFIXES)),
+        expected=", ".join((*TEXTS, ".xlsx", ".mat", ".npz", ".npy", ".parquet", *rosbag.SUFFIXES)),
     )
 
 
 _TABLES: tuple[tuple[tuple[str, ...], str, Callable[[Path], Raw]], ...] = (
     ((".npz", ".npy"), "a NumPy file", numpy_files.read_numpy),
-    ((".parquet", ".pq"), "a Parquet file", parquet_process.read_parquet),
+    ((".parquet", ".pq"), "a Parquet file", own_process.read_parquet),
+    ((".mat",), "a MATLAB file", own_process.read_matlab),
     ((".xlsx",), "an .xlsx workbook", workbook.read_workbook),
     (TEXTS, "a table of numbers as text", partial(text_table.read, interrupted=True)),
 )
