@@ -1,13 +1,17 @@
-"""Tables of numbers in text files, CSV and its relatives: read whatever their delimiter, written as CSV."""
+"""Tables of numbers in text files, CSV and its relatives: read in any delimiter and encoding, written as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Mapping
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from itertools import count, takewhile
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
@@ -31,10 +35,40 @@ def read(path: str | Path, *, interrupted: bool = False) -> dict[str, Array]:
     """
     source = Path(path)
     with reading(source, "a table of numbers as text"):
-        try:
-            return _columns(source, interrupted)
-        except UnicodeDecodeError:
-            raise FileError("not a UTF-8 text", where=str(path), expected="a table of numbers as text") from None
+        return of_text(partial(source.open, encoding=encoding(source)), source, interrupted=interrupted)
+
+
+def of_text(text: Callable[[], TextIO], path: Path, *, interrupted: bool = False) -> dict[str, Array]:
+    """The columns of a text that can be opened again and again; path: the file that errors name."""
+    head = _head(text, path)
+    start, delimiter, comma = _layout(head, str(path))
+    width = len(_cells(head[start], delimiter))
+    with text() as file:
+        lines = 1 + sum(block.count("\n") for block in iter(partial(file.read, 2**20), ""))
+    require_numbers(path, width * lines, width)
+    names = _names(head[:start], delimiter, width)
+    with text() as file:
+        values = _numbers(file, head[:start], delimiter, comma, width)
+    if values is None:
+        with text() as file:
+            values = _row_by_row(file.readlines(), path, start, delimiter, comma, width, interrupted)
+    return {name: values[:, k] for k, name in enumerate(names)}
+
+
+def encoding(path: Path) -> str:
+    """The encoding of a text from an office: UTF-8, UTF-16 with a mark at its beginning, or else Latin-1."""
+    with path.open("rb") as file:
+        names = ("utf-16",) if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE) else ("utf-8-sig", "latin-1")
+    for name in names:
+        with suppress(UnicodeDecodeError), path.open(encoding=name) as text:
+            if not any("\0" in block for block in iter(partial(text.read, 2**20), "")):
+                return name
+    raise FileError(
+        "not a text",
+        where=str(path),
+        expected="a table as text, in UTF-8, UTF-16 with a mark at its beginning, or Latin-1",
+        advice="Save it as .csv in UTF-8.",
+    )
 
 
 def numbered(columns: Mapping[str, Array], name: str) -> Array:
@@ -61,34 +95,18 @@ def write(path: str | Path, columns: Mapping[str, Array], digits: int | None = N
 # Parts of the reader --------------------------------------------------------------------------------------------------
 
 
-def _columns(path: Path, interrupted: bool) -> dict[str, Array]:
-    head = _head(path)
-    start, delimiter, comma = _layout(head, str(path))
-    width = len(_cells(head[start], delimiter))
-    require_numbers(path, width * _lines(path), width)
-    names = _names(head[:start], delimiter, width)
-    values = _numbers(path, start, delimiter, comma, width, interrupted)
-    return {name: values[:, k] for k, name in enumerate(names)}
-
-
-def _head(path: Path) -> list[str]:
+def _head(text: Callable[[], TextIO], path: Path) -> list[str]:
     """The first lines."""
-    with path.open(encoding="utf-8-sig", errors="strict") as file:
+    with text() as file:
         lines = [file.readline(LONGEST_LINE + 1) for _ in range(LOOK)]
-    for number, line in enumerate(lines, 1):
+    for line_number, line in enumerate(lines, 1):
         if len(line) > LONGEST_LINE:
             raise FileError(
                 f"more than {LONGEST_LINE} characters",
-                where=f"{path}, line {number}",
+                where=f"{path}, line {line_number}",
                 expected="a table of numbers, one line per sample",
             )
     return [line for line in lines if line]
-
-
-def _lines(path: Path) -> int:
-    """How many lines the file has."""
-    with path.open("rb") as file:
-        return 1 + sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b""))
 
 
 def _cells(line: str, delimiter: str | None) -> list[str]:
@@ -114,10 +132,11 @@ def _layout(head: list[str], where: str) -> tuple[int, str | None, bool]:
 
 def _all_numbers(cells: list[str], comma: bool) -> bool:
     """All cells are numbers or empty, and at least one is a number."""
-    return any(cells) and all(not cell or _number(cell, comma) is not None for cell in cells)
+    return any(cells) and all(not cell or number(cell, comma) is not None for cell in cells)
 
 
-def _number(cell: str, comma: bool) -> float | None:
+def number(cell: str, comma: bool) -> float | None:
+    """What a cell says, None if it is not a number; comma: that is its decimal sign."""
     try:
         return float(cell.replace(",", ".") if comma else cell)
     except ValueError:
@@ -133,34 +152,31 @@ def _names(lines: list[str], delimiter: str | None, width: int) -> list[str]:
     return [f"column {k}" for k in range(width)]
 
 
-def _numbers(path: Path, start: int, delimiter: str | None, comma: bool, width: int, interrupted: bool) -> Array:
-    """(N, width). The quick reader of NumPy first; ours where cells are empty or broken."""
-    with path.open(encoding="utf-8-sig") as file:
-        for _ in range(start):
-            next(file)
-        try:
-            source = io.StringIO(file.read().replace(",", ".")) if comma else file
-            values: Array = np.loadtxt(source, delimiter=delimiter, ndmin=2, quotechar='"')
-            if values.shape[1] == width:
-                return values
-        except ValueError:
-            pass
-    return _row_by_row(path, start, delimiter, comma, width, interrupted)
+def _numbers(file: TextIO, head: list[str], delimiter: str | None, comma: bool, width: int) -> Array | None:
+    """(N, width) by the quick reader of NumPy; None where cells are empty or broken."""
+    for _ in head:
+        next(file)
+    try:
+        source = io.StringIO(file.read().replace(",", ".")) if comma else file
+        values: Array = np.loadtxt(source, delimiter=delimiter, ndmin=2, quotechar='"')
+    except ValueError:
+        return None
+    return values if values.shape[1] == width else None
 
 
-def _row_by_row(path: Path, start: int, delimiter: str | None, comma: bool, width: int, interrupted: bool) -> Array:
+def _row_by_row(
+    lines: list[str], path: Path, start: int, delimiter: str | None, comma: bool, width: int, interrupted: bool
+) -> Array:
     """The same with empty cells as NaN; a cell that is not a number is an error with its line."""
     rows: list[list[float]] = []
-    with path.open(encoding="utf-8-sig") as file:
-        lines = file.read().splitlines()
-    for number, line in enumerate(lines[start:], start + 1):
+    for line_number, line in enumerate(lines[start:], start + 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        row = [_number(cell, comma) if cell else np.nan for cell in _cells(line, delimiter)]
+        row = [number(cell, comma) if cell else np.nan for cell in _cells(line, delimiter)]
         if len(row) != width or None in row:
-            if interrupted and number == len(lines) and len(row) <= width:
+            if interrupted and line_number == len(lines) and len(row) <= width:
                 break
             shown = re.sub(r"\s+", " ", line)[:80]
-            raise FileError(f"{shown!r}", where=f"{path}, line {number}", expected=f"{width} numbers")
+            raise FileError(f"{shown!r}", where=f"{path}, line {line_number}", expected=f"{width} numbers")
         rows.append([np.nan if x is None else x for x in row])
     return np.array(rows).reshape(-1, width)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 import armdyn
 from armdyn import files
@@ -28,7 +29,7 @@ from armdyn.identification.log.log import Log
 from support.limits import memory_growth, waiting_is_a_failure
 from support.mutants import LARGEST, all_end_well, mutated
 
-KINDS = ("csv", "tsv", "npz", "npy", "parquet", "db3", "mcap")
+KINDS = ("csv", "tsv", "npz", "npy", "parquet", "mat", "xlsx", "db3", "mcap")
 COUNT = max(1, int(os.environ.get("ARMDYN_FUZZ", "700")) // len(KINDS))
 ROBOT = armdyn.load("planar2r")
 
@@ -59,6 +60,13 @@ def original(kind: str) -> bytes:
         from pyarrow import parquet
 
         parquet.write_table(pyarrow.table(made), out)
+    elif kind == "mat":
+        savemat(out, {"t": made["t"], "q": table[:, 1:3], "qd": table[:, 3:5], "tau": table[:, 5:7]})
+    elif kind == "xlsx":
+        book = pytest.importorskip("openpyxl", reason="openpyxl is not installed").Workbook()
+        for row in [list(made), *table.tolist()]:
+            book.active.append(row)
+        book.save(out)
     else:
         return bag(kind)
     return out.getvalue()
@@ -115,7 +123,7 @@ def test_mutants_give_a_log_or_an_error(kind: str, tmp_path: Path) -> None:
         path.write_bytes(mutated(f"{kind}{i}", original(kind)))
         return outcome(path)
 
-    all_end_well(kind, COUNT // 20 if kind == "parquet" else COUNT, read)  # each is a process of its own
+    all_end_well(kind, COUNT // 20 if kind in ("parquet", "mat") else COUNT, read)  # each is a process of its own
 
 
 def test_past_failures(tmp_path: Path) -> None:

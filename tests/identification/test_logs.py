@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 import armdyn
-from armdyn.errors import ArmdynError, FileError, ShapeError, UnknownName
+from armdyn.errors import ArmdynError, FileError, MissingExtra, ShapeError, UnknownName
 from armdyn.identification.log.columns import factors
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.log_format import LogFormat
-from armdyn.identification.log.readers import read_log
+from armdyn.identification.log.readers import own_process, read_log
 from armdyn.mechanics.coupling import joint_positions, joint_torques, torques_from_currents
 from armdyn.robot.parts import Motor
 
@@ -38,7 +40,7 @@ def same(log: Log, data: dict[str, Any], *, rates: bool = True) -> None:
 
 def csv(path: Path, header: list[str], table: Any, delimiter: str = ",", decimal: str = ".") -> Path:
     rows = [delimiter.join(repr(float(x)).replace(".", decimal) for x in row) for row in table]
-    path.write_text("\n".join([delimiter.join(header)] * bool(header) + rows) + "\n")
+    path.write_text("\n".join([delimiter.join(header)] * bool(header) + rows) + "\n", encoding="utf-8")
     return path
 
 
@@ -114,7 +116,7 @@ def test_columns_by_name_by_place_and_by_pattern(tmp_path: Path) -> None:
     same(read_log(path, ROBOT, LogFormat(columns=columns)), data, rates=False)
     with pytest.raises(UnknownName, match="Did you mean 'clock'"):
         read_log(path, ROBOT, LogFormat(columns=columns | {"t": "clok"}))
-    with pytest.raises(ShapeError, match="2 columns for q"):
+    with pytest.raises(ShapeError, match="q has 2 columns.*Found: clock, a, b.*columns = {q = ...}"):
         read_log(path, ROBOT, LogFormat(columns=columns | {"q": [1, 2]}))
 
 
@@ -134,6 +136,70 @@ def test_units_in_the_header_and_declared(tmp_path: Path) -> None:
     )
     with pytest.raises(UnknownName, match="unknown unit of q 'degrees'"):
         read_log(plain, ROBOT, LogFormat(units={"q": "degrees"}))
+
+
+def german(data: dict[str, Any]) -> tuple[list[str], Any]:
+    """Headings and rows as an office program in German writes them, angles in degrees."""
+    heads = [
+        "Zeit [ms]",
+        *(f"Winkel Achse {j} [°]" for j in (1, 2, 3)),
+        *(f"Moment für Achse {j} [Nm]" for j in (1, 2, 3)),
+    ]
+    return heads, np.column_stack([data["t"] * 1e3, np.degrees(data["q"]), data["tau"]])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"t": 0, "q": [1, 2, 3], "tau": [4, 5, 6]},
+        {"t": 0, "q": "1-3", "tau": "4 - 6"},
+        {"t": "Zeit", "q": "Winkel Achse {i}", "tau": "Moment für Achse {i} [Nm]"},
+    ],
+    ids=["places", "ranges", "names"],
+)
+def test_units_in_headings_count_however_the_columns_are_chosen(tmp_path: Path, columns: dict[str, Any]) -> None:
+    data = values()
+    path = csv(tmp_path / "log.csv", *german(data), ";", ",")
+    same(read_log(path, ROBOT, LogFormat(columns=columns)), data, rates=False)
+    declared = {"t": "ms", "q": "deg", "tau": "mNm"}  # what is declared goes before the headings
+    same(
+        read_log(path, ROBOT, LogFormat(columns=columns, units=declared)),
+        data | {"tau": data["tau"] / 1e3},
+        rates=False,
+    )
+    for wrong in ("1-7", "3-1"):
+        with pytest.raises(UnknownName, match=r"column .-.*a range such as 1-6.*The columns are: Zeit \[ms\]"):
+            read_log(path, ROBOT, LogFormat(columns=columns | {"q": wrong}))
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig"])
+def test_encodings_of_the_office(tmp_path: Path, encoding: str) -> None:
+    data = values()
+    path = csv(tmp_path / "log.csv", *german(data), ";", ",")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text, encoding=encoding)
+    log_format = LogFormat(columns={"t": "Zeit", "q": "Winkel Achse {i}", "tau": "Moment für Achse {i}"})
+    same(read_log(path, ROBOT, log_format), data, rates=False)
+    lines = text.splitlines()
+    lines[7] = lines[7].replace(";", ";ü", 1)
+    path.write_text("\n".join(lines), encoding=encoding)
+    with pytest.raises(FileError, match=r"log.csv, line 8.*7 numbers"):
+        read_log(path, ROBOT, log_format)
+    path.write_bytes(text.encode("utf-16-le"))
+    with pytest.raises(FileError, match=r"not a text.*UTF-16 with a mark.*Save it as .csv in UTF-8"):
+        read_log(path, ROBOT, log_format)
+
+
+def test_headings_with_different_units(tmp_path: Path) -> None:
+    data = values()
+    table_ = np.column_stack([data["t"], data["q"] * [180 / np.pi, 1, 1e3], data["tau"]])
+    heads = ["t", "q1 [°]", "q2 [rad]", "q3 [mrad]", *numbered("tau")]
+    same(read_log(csv(tmp_path / "log.csv", heads, table_), ROBOT), data, rates=False)
+    heads[2] = "q2"
+    path = csv(tmp_path / "some.csv", heads, table_)
+    with pytest.raises(FileError, match="some columns of q have a unit.*a unit in each heading.*units = {q = ...}"):
+        read_log(path, ROBOT)
+    same(read_log(path, ROBOT, LogFormat(units={"q": ["deg", "rad", "mrad"]})), data, rates=False)
 
 
 def test_units_fit_the_kind_of_joint() -> None:
@@ -163,6 +229,60 @@ def test_broken_text_names_its_line(tmp_path: Path) -> None:
     path.write_text("\n".join(text))
     with pytest.raises(FileError, match="line 8"):
         read_log(path, ROBOT)
+
+
+# Workbooks ----------------------------------------------------------------------------------------------------------
+
+
+def workbook(path: Path, rows: list[list[Any]]) -> Path:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.create_sheet("notes").append(["not read"])
+    book.save(path)
+    return path
+
+
+def test_workbooks(tmp_path: Path) -> None:
+    data = values()
+    heads = ["t", *numbered("q", "qd", "tau")]
+    rows = table(data, "t", "q", "qd", "tau").tolist()
+    path = workbook(tmp_path / "log.xlsx", [heads, *rows])
+    same(read_log(path, ROBOT), data)
+    plain = read_log(csv(tmp_path / "log.csv", heads, rows), ROBOT)
+    np.testing.assert_allclose(read_log(path, ROBOT).q, plain.q, rtol=1e-15)  # workbooks hold 16 digits
+    heads, german_rows = german(data)
+    rows = [[None, *(str(x).replace(".", ",") for x in row)] for row in german_rows.tolist()]
+    heads[1] = heads[1].replace(" [", "\n[")
+    shifted = [["Messung 7"], [], [None, *heads], *rows[:30], [], *rows[30:]]
+    log_format = LogFormat(columns={"t": "Zeit", "q": "1-3", "tau": "Moment für Achse {i}"})
+    same(read_log(workbook(tmp_path / "x.xlsx", shifted), ROBOT, log_format), data, rates=False)
+
+
+def test_workbooks_that_cannot_serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import datetime
+
+    rows: list[list[Any]] = [["t", *numbered("q", "tau")], *table(values(), "t", "q", "tau").tolist()]
+    for wrong, words in (
+        (datetime.date(2024, 5, 1), r"cell C9: 2024-05-01 00:00:00 is not a number.*as a number"),
+        ("#DIV/0!", r"cell C9: #DIV/0! is not a number"),
+        ("fast", r"line 9: .*fast.*7 numbers"),
+    ):
+        broken = [row.copy() for row in rows]
+        broken[8][2] = wrong
+        with pytest.raises(FileError, match=r"(?s)log.xlsx, " + words):
+            read_log(workbook(tmp_path / "log.xlsx", broken), ROBOT)
+    whole = (tmp_path / "log.xlsx").read_bytes()
+    for part in (whole[: len(whole) // 2], b"", b"t,q1"):
+        (tmp_path / "log.xlsx").write_bytes(part)
+        with pytest.raises(FileError, match=r"log.xlsx: not an .xlsx workbook.*or as .csv"):
+            read_log(tmp_path / "log.xlsx", ROBOT)
+    with pytest.raises(FileError, match="no line of numbers"):
+        read_log(workbook(tmp_path / "log.xlsx", []), ROBOT)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtra, match=r"needs openpyxl.*armdyn\[xlsx\].*or save the sheet as .csv"):
+        read_log(tmp_path / "log.xlsx", ROBOT)
 
 
 # Binary files, arrays, several files --------------------------------------------------------------------------------
@@ -205,6 +325,43 @@ def test_parquet_with_columns_and_with_lists(tmp_path: Path) -> None:
         read_log(tmp_path / "no.parquet", ROBOT)
 
 
+def test_matlab_files(tmp_path: Path) -> None:
+    data = values()
+    names = [f"{name}{j}" for name in ("q", "tau") for j in (1, 2, 3)]
+    flat = dict(zip(["t", *names], table(data, "t", "q", "tau").T, strict=True))
+    cell = np.array([{"note": "text"}, "text"], dtype=object)
+    for content in (
+        data | {"operator": "text", "cells": cell, "Ts": 0.01},
+        {"t": data["t"][:, None], "q": data["q"].T, "qd": data["qd"], "tau": data["tau"].T},  # a sample per column
+        {"log": data | {"operator": "text", "cells": cell}, "cells": cell},
+        flat,
+        {"data": table(data, "t", "q", "qd", "tau")},
+    ):
+        savemat(tmp_path / "log.mat", content, do_compression="operator" in content, oned_as="row")
+        same(read_log(own_process._matlab(tmp_path / "log.mat"), ROBOT), data, rates=content is not flat)
+    savemat(tmp_path / "log.mat", {"data": table(data, "t", "q", "tau")}, format="4")
+    same(
+        read_log(tmp_path / "log.mat", ROBOT, LogFormat(columns={"t": 0, "q": "1-3", "tau": "4-6"})), data, rates=False
+    )
+
+
+def test_matlab_files_that_cannot_serve(tmp_path: Path) -> None:
+    path = tmp_path / "log.mat"
+    savemat(path, values())
+    whole = path.read_bytes()
+    for content, words in (
+        (b"MATLAB 7.3 MAT-file, Platform: GLNXA64" + bytes(600), "version 7.3, which is HDF5"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(600), "version 7.3, which is HDF5"),
+        (whole[: len(whole) // 2], "cannot be read: "),
+        (b"# Created by Octave\n# name: q\n# type: matrix\n", "cannot be read: "),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(FileError, match=rf"log.mat: .*{words}.*a MATLAB file of version 4 to 7.*'-v7'"):
+            read_log(path, ROBOT)
+    savemat(path, {"cells": np.array(["a", 1], dtype=object), "word": "text"})
+    assert own_process._matlab(path) == {}
+
+
 def test_one_quantity_per_file_without_time(tmp_path: Path) -> None:
     data = values()
     heads = [f"Joint {j}" for j in (1, 2, 3)]
@@ -216,6 +373,25 @@ def test_one_quantity_per_file_without_time(tmp_path: Path) -> None:
     same(read_log(source | {"q": by_name}, ROBOT, LogFormat(rate=100)), data, rates=False)
     with pytest.raises(FileError, match="no time stamps"):
         read_log(source, ROBOT)
+
+
+def test_one_quantity_per_file_with_time_stamps(tmp_path: Path) -> None:
+    data = values()
+    heads = ["Zeit [ms]", "A [°]", "B [°]", "C [°]"]
+    q = csv(tmp_path / "q.csv", heads, np.column_stack([data["t"] * 1e3, np.degrees(data["q"])]))
+    tau = csv(tmp_path / "tau.csv", ["t", *"ABC"], np.column_stack([data["t"], data["tau"]]))
+    log_format = LogFormat(columns={"t": "Zeit"})
+    same(read_log({"q": q, "tau": tau}, ROBOT, log_format), data, rates=False)
+    with pytest.raises(ShapeError, match=r"q has 4 columns.*Found: Zeit \[ms\], A.*columns = {q = ...}"):
+        read_log({"q": q, "tau": tau}, ROBOT)
+    late = csv(tmp_path / "late.csv", ["t", *"ABC"], np.column_stack([data["t"] + 0.005, data["tau"]]))
+    with pytest.raises(FileError, match=r"late.csv: its time stamps are others.*q.csv.*t=FILE"):
+        read_log({"q": q, "tau": late}, ROBOT, log_format)
+    same(read_log({"t": data["t"], "q": q, "tau": late}, ROBOT, log_format), data, rates=False)
+    plain = {name: csv(tmp_path / f"{name}0.csv", [], table(data, "t", name)) for name in ("q", "tau")}
+    log = read_log(plain, ROBOT)
+    same(log, data, rates=False)
+    assert {finding.rule for finding in log.findings} == {"columns by place"}
 
 
 @pytest.mark.skipif(not TX40.is_dir(), reason="the measured log of the TX40 is not on this machine")

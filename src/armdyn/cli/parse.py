@@ -105,7 +105,7 @@ class FigureSize(StrEnum):
 
 # Arguments and options that several verbs take -----------------------------------------------------------------------
 
-LOG_FILES = "a file (.csv, .npz, .parquet, a ROS 2 bag)"
+LOG_FILES = "a file (.csv, .xlsx, .mat, .npz, .parquet, a ROS 2 bag)"
 
 
 def print_logger_template(asked: bool) -> None:

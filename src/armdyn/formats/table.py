@@ -17,19 +17,18 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile, ZipFile
 
-from armdyn.errors import ArmdynError, FileError, MissingExtra, RobotError, unknown_name
+from armdyn.errors import ArmdynError, FileError, RobotError, unknown_name
 from armdyn.files import regular_size
 from armdyn.formats.text import LARGEST_FILE
+from armdyn.formats.workbook import column_name, sheet
 from armdyn.robot.expression import parse
 from armdyn.robot.physical import invalid_findings
 from armdyn.robot.record import robot_from_record
 from armdyn.robot.robot import Robot
 from armdyn.robot.units import fitting, in_si, unit
+from armdyn.text_table import encoding
 
-LARGEST_SHEET = 100 * 2**20
-"""Bytes that an XLSX file may unpack to."""
 MOST_ROWS = 2000
 """Rows that are read: more than a robot has joints, so that a log is not taken for a robot."""
 TYPES = {
@@ -110,7 +109,7 @@ def write(robot: Robot, path: Path) -> None:
 def _rows(path: Path) -> Iterator[list[Cell]]:
     """The cells of each row that are not empty."""
     regular_size(path, LARGEST_FILE)
-    raw = _sheet(path) if path.suffix.lower() == ".xlsx" else _lines(path)
+    raw = sheet(path) if path.suffix.lower() == ".xlsx" else _lines(path)
     for number, row in enumerate(raw, start=1):
         if number > MOST_ROWS:
             raise FileError(f"more than {MOST_ROWS} rows", expected="a robot: one row per joint")
@@ -118,53 +117,14 @@ def _rows(path: Path) -> Iterator[list[Cell]]:
         yield [cell for cell in cells if cell.text]
 
 
-def column_name(at: int) -> str:
-    """A, B, ..., Z, AA, ... as spreadsheets count."""
-    return (column_name(at // 26 - 1) if at >= 26 else "") + chr(ord("A") + at % 26)
-
-
 def _lines(path: Path) -> Iterator[list[str]]:
-    """Rows of a text file in the encodings of the office: UTF-8, UTF-16 with a mark, or else Latin-1."""
-    raw = path.read_bytes()
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        text = raw.decode(encoding)
-    except UnicodeDecodeError:
-        text = raw.decode("latin-1")
+    """Rows of a text file in one of the encodings of offices."""
+    text = path.read_text(encoding=encoding(path))
     delimiter = max(";\t,", key=lambda sign: (text.count(sign) if sign != "," else 0, sign == ","))
     try:
         yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     except csv.Error as error:
         raise FileError(f"not a table: {error}", expected="one row per joint") from None
-
-
-def _sheet(path: Path) -> Iterator[list[Any]]:
-    """Rows of the first sheet of a workbook; dates and errors of formulas are refused by their cells."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingExtra(
-            "reading .xlsx needs openpyxl", advice='pip install "armdyn[xlsx]", or save the sheet as .csv.'
-        ) from None
-    try:
-        with ZipFile(path) as packed:
-            if sum(entry.file_size for entry in packed.infolist()) > LARGEST_SHEET:
-                raise FileError("it unpacks to too much", expected=f"at most {LARGEST_SHEET // 2**20} MiB")
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        sheet = book.worksheets[0]
-        for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
-            for at, value in enumerate(row):
-                wrong = value is not None and not isinstance(value, str | int | float)
-                if wrong or (at and str(value).startswith("#")):  # "#REF!"; a first cell with # begins a comment
-                    raise RobotError(
-                        f"{value} is not a number",
-                        where=f"cell {column_name(at)}{number}",
-                        expected="a number or a text",
-                        advice="Spreadsheets turn numbers such as 1.5 into dates; format the cell as a number.",
-                    )
-            yield ["" if value is None else repr(value) if isinstance(value, float) else value for value in row]
-    except (BadZipFile, KeyError, ValueError, OSError) as error:
-        raise FileError(f"not an .xlsx workbook: {error}", advice="Save the sheet again, or as .csv.") from None
 
 
 def number(cell: Cell) -> Fraction:

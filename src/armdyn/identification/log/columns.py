@@ -46,83 +46,86 @@ CLOCK = 1e6
 # Columns ------------------------------------------------------------------------------------------------------------
 
 
-def blocks(raw: Raw, robot: Robot, columns: Mapping[str, Any] | None, where: str) -> Raw:
-    """{quantity: (N,) time stamps or (N, n) in joint order} of what a file holds."""
+def columns_of(raw: Raw, robot: Robot, columns: Mapping[str, Any] | None, where: str) -> dict[str, list[str]]:
+    """{quantity: names of its columns in joint order, or the name of its one block} in what a file holds.
+
+    columns: those that the user names; the others are recognised by their names, or by place if none has a name.
+    """
+    chosen = {quantity_named(name): _chosen(raw, wanted, robot, where) for name, wanted in (columns or {}).items()}
+    found = chosen | {
+        quantity: names
+        for quantity in QUANTITIES
+        if quantity not in chosen and (names := _recognised(raw, quantity, robot, where))
+    }
+    return found if chosen or found.keys() - {"t"} else found | _by_place(raw, robot)
+
+
+def blocks(raw: Raw, named: Mapping[str, Sequence[str]], robot: Robot, where: str) -> Raw:
+    """{quantity: (N,) time stamps or (N, n) in joint order} of the columns that are named."""
     found: Raw = {}
-    chosen = {quantity_named(name): wanted for name, wanted in (columns or {}).items()}
-    for quantity, wanted in chosen.items():
-        found[quantity] = _chosen(raw, quantity, wanted, robot, where)
-    rest = {quantity: _recognised(raw, quantity, robot, where) for quantity in QUANTITIES if quantity not in found}
-    found |= {quantity: block for quantity, block in rest.items() if block is not None}
-    if not any(name in found for name in QUANTITIES[1:]) and not chosen:
-        found |= _by_place(raw, robot)
+    for quantity, names in named.items():
+        if quantity == "t":
+            found[quantity] = raw[names[0]]
+            continue
+        found[quantity] = np.column_stack([raw[name] for name in names])
+        if found[quantity].shape[1] != robot.n:
+            raise ShapeError(
+                f"{quantity} has {found[quantity].shape[1]} columns",
+                where=where,
+                expected=f"{robot.n}, one for each joint of {robot.name!r}",
+                advice=f"Found: {_shown(raw)}. Choose by columns = {{{quantity} = ...}} in the section [log] "
+                "of a logger's file (--logger), or LogFormat(columns=...).",
+            )
     return found
 
 
-def _chosen(raw: Raw, quantity: str, wanted: Any, robot: Robot, where: str) -> Array:
-    """The columns that the user names."""
+def _chosen(raw: Raw, wanted: Any, robot: Robot, where: str) -> list[str]:
+    """The columns that the user names: one or several names, patterns, places from 0, or ranges of places ("1-6")."""
     if isinstance(wanted, str) and "{" in wanted:
         wanted = [wanted.format(i=i + 1, joint=joint.name) for i, joint in enumerate(robot.joints)]
     entries = [wanted] if isinstance(wanted, str | int) else list(wanted)
-    arrays = [_column(raw, entry, where) for entry in entries]
-    if quantity == "t":
-        return arrays[0]
-    block = arrays[0] if len(arrays) == 1 and arrays[0].ndim == 2 else np.column_stack(arrays)
-    if block.shape[1] != robot.n:
-        raise ShapeError(
-            f"{block.shape[1]} columns for {quantity}",
-            where=where,
-            expected=f"{robot.n}, one for each joint of {robot.name!r}",
-        )
-    return block
+    return [name for entry in entries for name in _named(raw, entry, where)]
 
 
-def _column(raw: Raw, entry: str | int, where: str) -> Array:
-    if isinstance(entry, str):
-        if entry not in raw:
-            raise unknown_name("column", entry, raw, where=where)
-        return raw[entry]
+def _named(raw: Raw, entry: str | int, where: str) -> list[str]:
     names = list(raw)
-    if not -len(names) <= entry < len(names):
-        raise UnknownName(f"column {entry}", where=where, expected=f"a place from 0 to {len(names) - 1}")
-    return raw[names[entry]]
+    if entry in raw:
+        return [str(entry)]
+    ends = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", str(entry))
+    if isinstance(entry, str) and ends is None:
+        bare = [name for name in names if _unit_apart(name)[0] == entry.strip()]
+        if len(bare) != 1:
+            raise unknown_name("column", entry, raw, where=where)
+        return bare
+    first, last = (int(ends[1]), int(ends[2])) if ends else (int(entry), int(entry))
+    if not -len(names) <= first <= last < len(names):
+        expected = f"a place from 0 to {len(names) - 1}, or a range such as 1-{len(names) - 1}"
+        raise UnknownName(f"column {entry}", where=where, expected=expected, advice=f"The columns are: {_shown(raw)}.")
+    return [names[place] for place in range(first, last + 1)]
 
 
-def _recognised(raw: Raw, quantity: str, robot: Robot, where: str) -> Array | None:
-    """The columns recognised as this quantity by their names; None if there are none."""
+def _recognised(raw: Raw, quantity: str, robot: Robot, where: str) -> list[str]:
+    """The columns recognised as this quantity by their names; none if there are none."""
     plain: dict[str, list[str]] = {}
     for name in raw:
         plain.setdefault(letters(_unit_apart(name)[0]), []).append(name)
     for alias in ALIASES[quantity]:
         for name in plain.get(alias, ()):
             if quantity == "t" or raw[name].ndim == 2 or robot.n == 1:
-                return raw[name] if quantity == "t" else _wide_enough(raw[name], quantity, robot, where)
+                return [name]
     if quantity == "t":
-        return None
+        return []
     first = 0 if any(f"{alias}0" in plain for alias in ALIASES[quantity]) else 1
     names = [_one(plain, spellings(quantity, joint.name, j + first), where) for j, joint in enumerate(robot.joints)]
     missing = [joint.name for joint, name in zip(robot.joints, names, strict=True) if name is None]
-    if len(missing) == robot.n:
-        return None
-    if missing:
+    if 0 < len(missing) < robot.n:
         raise FileError(
             f"no column {quantity} for joint {missing[0]!r}",
             where=where,
             expected=f"{quantity}1 to {quantity}{robot.n}, or names of joints; found: {_shown(raw)}",
             advice="Name them in LogFormat(columns=...).",
         )
-    return np.column_stack([raw[name] for name in names if name is not None])
-
-
-def _wide_enough(block: Array, quantity: str, robot: Robot, where: str) -> Array:
-    block = block.reshape(len(block), -1)
-    if block.shape[1] != robot.n:
-        raise ShapeError(
-            f"{quantity} has {block.shape[1]} columns",
-            where=where,
-            expected=f"{robot.n}, one for each joint of {robot.name!r}",
-        )
-    return block
+    return [name for name in names if name is not None]
 
 
 def spellings(quantity: str, joint: str, number: int) -> set[str]:
@@ -146,31 +149,49 @@ def _one(plain: Mapping[str, Sequence[str]], wanted: set[str], where: str) -> st
     return names[0] if names else None
 
 
-def _by_place(raw: Raw, robot: Robot) -> Raw:
+def _by_place(raw: Raw, robot: Robot) -> dict[str, list[str]]:
     """A table without column names, read by its width: t, q, tau, or t, q, qd, tau, or q, tau."""
-    arrays = [array for array in raw.values() if array.ndim == 1]
-    n, count = robot.n, len(arrays)
+    n, rest = robot.n, list(raw)
     layouts = {1 + 2 * n: ("t", "q", "tau"), 1 + 3 * n: ("t", "q", "qd", "tau"), 2 * n: ("q", "tau")}
-    if count not in layouts or any(not name.startswith("column ") for name in raw):
+    if len(rest) not in layouts or not nameless(raw):
         return {}
-    found: Raw = {}
-    for quantity in layouts[count]:
+    found = {}
+    for quantity in layouts[len(rest)]:
         width = 1 if quantity == "t" else n
-        found[quantity] = arrays[0] if quantity == "t" else np.column_stack(arrays[:width])
-        arrays = arrays[width:]
+        found[quantity], rest = rest[:width], rest[width:]
     return found
 
 
-def single_quantity(raw: Raw, quantity: str, robot: Robot, where: str) -> Raw:
-    """{quantity: block, perhaps t: stamps} of a file that holds one quantity: its columns by names, or as they are."""
-    stamps = _recognised(raw, "t", robot, where)
-    names = [name for name in raw if raw[name] is not stamps]
+def nameless(raw: Raw) -> bool:
+    """Whether the file gives its columns no names."""
+    return all(name.startswith("column ") and array.ndim == 1 for name, array in raw.items())
+
+
+def columns_of_one(
+    raw: Raw, quantity: str, robot: Robot, columns: Mapping[str, Any] | None, where: str
+) -> dict[str, list[str]]:
+    """The same of a file that holds one quantity, perhaps with its time stamps: all columns that are not the stamps."""
+    chosen = {quantity_named(name): wanted for name, wanted in (columns or {}).items()}
+    found: dict[str, list[str]] = {}
+    of_stamps = chosen.get("t")
+    if of_stamps is not None and (
+        quantity == "t" or isinstance(of_stamps, int) or any(of_stamps in (x, _unit_apart(x)[0]) for x in raw)
+    ):
+        found["t"] = _chosen(raw, of_stamps, robot, where)
+    elif stamps := _recognised(raw, "t", robot, where):
+        found["t"] = stamps
+    elif quantity == "t" or (nameless(raw) and len(raw) == robot.n + 1):
+        found["t"] = list(raw)[:1]
+    if quantity == "t":
+        return found
+    if quantity in chosen:
+        return found | {quantity: _chosen(raw, chosen[quantity], robot, where)}
+    names = [name for name in raw if [name] != found.get("t")]
     known = {letters(joint.name): j for j, joint in enumerate(robot.joints)}
     order = [known.get(letters(_unit_apart(name)[0]), -1) for name in names]
     if sorted(order) == list(range(robot.n)):
         names = [names[order.index(j)] for j in range(robot.n)]
-    block = _wide_enough(np.column_stack([raw[name] for name in names]), quantity, robot, where)
-    return {quantity: block} | ({} if stamps is None else {"t": stamps})
+    return found | {quantity: names}
 
 
 def _shown(names: Iterable[str]) -> str:
@@ -182,23 +203,19 @@ def _shown(names: Iterable[str]) -> str:
 
 
 def _unit_apart(name: str) -> tuple[str, str | None]:
-    """`q1 [deg]` -> ("q1", "deg")."""
-    match = re.fullmatch(r"(.*?)[\s_]*[\[(]([^\])]*)[\])]\s*", name)
+    """`q1 [deg]` -> ("q1", "deg"); a number in brackets is that of a joint."""
+    match = re.fullmatch(r"(.*?)[\s_]*[\[(](?!\d+[\])])([^\])]+)[\])]\s*", name)
     return (match[1], match[2].strip()) if match else (name, None)
 
 
-def header_units(raw: Raw, robot: Robot) -> dict[str, str]:
-    """Units that the names of columns carry in brackets, where all of a quantity agree."""
-    found: dict[str, set[str]] = {}
-    for name in raw:
-        plain, unit = _unit_apart(name)
-        for quantity in QUANTITIES:
-            of = set(ALIASES[quantity])
-            if quantity != "t":
-                of |= {x for j, joint in enumerate(robot.joints) for x in spellings(quantity, joint.name, j + 1)}
-            if unit and letters(plain) in of:
-                found.setdefault(quantity, set()).add(unit)
-    return {quantity: ", ".join(sorted(units)) for quantity, units in found.items()}
+def header_units(named: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Units that the names of the columns carry in brackets: one for a whole quantity, or one per joint."""
+    found: dict[str, Any] = {}
+    for quantity, names in named.items():
+        units = [_unit_apart(name)[1] for name in names]
+        if any(units):
+            found[quantity] = units[0] if len(units) == 1 else units
+    return found
 
 
 def factors(quantity: str, unit: Any, kinds: Sequence[str]) -> Array:
@@ -214,6 +231,13 @@ def factors(quantity: str, unit: Any, kinds: Sequence[str]) -> Array:
     each = [unit] * len(kinds) if isinstance(unit, int | float) else list(unit)
     if len(each) != len(kinds):
         raise ShapeError(f"{len(each)} units for {quantity}", where="log", expected=f"{len(kinds)}, one per joint")
+    if None in each:
+        raise FileError(
+            f"some columns of {quantity} have a unit in their heading and some have none",
+            where="log",
+            expected="a unit in each heading, or in none",
+            advice=f"Say that of all: units = {{{quantity} = ...}} in the section [log] of a logger's file (--logger).",
+        )
     return np.array(
         [_factor(quantity, u, kind) if isinstance(u, str) else float(u) for u, kind in zip(each, kinds, strict=True)]
     )
@@ -236,9 +260,7 @@ def _squeezed(unit: str) -> str:
 
 def seconds(stamps: Array, unit: Any) -> Array:
     """(N,) s; a time of day is counted from its first sample, whole numbers without rounding."""
-    scale = float(factors("t", unit, ["time"])[0])
-    if np.issubdtype(stamps.dtype, np.datetime64):
-        stamps, scale = stamps.astype("datetime64[ns]").astype(np.int64), 1e-9
+    stamps, scale = _whole(stamps, unit)
     first = stamps[0] if len(stamps) else 0
     if np.isfinite(first) and abs(float(first)) * scale > CLOCK:
         stamps = stamps - first
@@ -246,4 +268,27 @@ def seconds(stamps: Array, unit: Any) -> Array:
     return result
 
 
-__all__ = ["Raw", "blocks", "factors", "header_units", "seconds", "single_quantity"]
+def instants_of(stamps: Array, unit: Any) -> Array:
+    """(N,) s as they were logged, to compare those of several files."""
+    stamps, scale = _whole(stamps, unit)
+    return np.asarray(stamps, dtype=float) * scale
+
+
+def _whole(stamps: Array, unit: Any) -> tuple[Array, float]:
+    """Time stamps and the seconds of one unit of them; dates in ns."""
+    if np.issubdtype(stamps.dtype, np.datetime64):
+        return stamps.astype("datetime64[ns]").astype(np.int64), 1e-9
+    return stamps, float(factors("t", unit, ["time"])[0])
+
+
+__all__ = [
+    "Raw",
+    "blocks",
+    "columns_of",
+    "columns_of_one",
+    "factors",
+    "header_units",
+    "instants_of",
+    "nameless",
+    "seconds",
+]

@@ -27,8 +27,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
 class LogFormat:
     """How to read a log; quantities are t, q, qd, qdd, tau or a common name of one (`time`, `position`, `effort`).
 
-    columns: quantity -> names or places (from 0) of its columns in joint order, or a pattern with {i} (from 1) or
-             {joint} (default: recognised by name)
+    columns: quantity -> names (with or without the unit behind them) or places (from 0) of its columns in joint order,
+             a range of places as in "1-6", or a pattern with {i} (from 1) or {joint} (default: recognised by name)
     units: quantity -> unit ("deg", or "deg, mm" for revolute and prismatic joints), one unit per joint, or the SI value
            of one unit (default: SI, or the unit in a column's header)
     side: "joint" or "motor", where positions and efforts are measured (default "joint")

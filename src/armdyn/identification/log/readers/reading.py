@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,11 +15,20 @@ from armdyn.errors import ArmdynError, FileError, ShapeError
 from armdyn.files import reading
 from armdyn.findings import Finding
 from armdyn.identification.clock.stamps import cleaned
-from armdyn.identification.log.columns import Raw, blocks, header_units, seconds, single_quantity
+from armdyn.identification.log.columns import (
+    Raw,
+    blocks,
+    columns_of,
+    columns_of_one,
+    header_units,
+    instants_of,
+    nameless,
+    seconds,
+)
 from armdyn.identification.log.joint_side import on_joint_side
 from armdyn.identification.log.log import Log
 from armdyn.identification.log.log_format import LogFormat, quantity_named
-from armdyn.identification.log.readers import numpy_files, parquet_process, rosbag
+from armdyn.identification.log.readers import numpy_files, own_process, rosbag, workbook
 from armdyn.robot import Robot
 from armdyn.typing import Array
 
@@ -29,12 +38,13 @@ TEXTS = (".csv", ".txt", ".tsv", ".dat")
 def read_log(source: Any, robot: Robot, log_format: LogFormat | None = None) -> Log:
     """A log of the robot's motion: joint side, SI units, joints in the robot's order, without broken samples.
 
-    Args:    source: a file (.csv, .txt, .tsv, .npz, .npy, .parquet; a ROS 2 bag: folder, .mcap or .db3), a mapping of
-                     quantities (t, q, tau, and optionally qd, qdd) to arrays or to files of one quantity each, or a Log
+    Args:    source: a file (.csv, .txt, .tsv, .dat, .xlsx, .mat, .npz, .npy, .parquet; a ROS 2 bag: folder, .mcap or
+                     .db3), a mapping of quantities (t, q, tau, and optionally qd, qdd) to arrays or to files of one
+                     quantity each, or a Log
              robot: whose joints were logged
              log_format: columns, units, side of the gears, kind of effort (default: SI, joint side, torques)
     Returns: a Log with findings on what was left out or assumed.
-    Raises:  FileError, UnknownName, ShapeError, MissingExtra (pyarrow, rosbags).
+    Raises:  FileError, UnknownName, ShapeError, MissingExtra (openpyxl, pyarrow, rosbags).
     """
     wanted = log_format or LogFormat()
     if isinstance(source, Log):
@@ -90,10 +100,10 @@ class _Given:
 def _given(source: Any, robot: Robot, wanted: LogFormat) -> _Given:
     if isinstance(source, str | Path):
         raw, units = _file(Path(source), robot, wanted)
-        found = blocks(raw, robot, wanted.columns, str(source))
-        nameless = not wanted.columns and all(name.startswith("column ") for name in raw)
-        notes = (_by_place(found, robot),) if nameless else ()
-        return _Given(found, Path(source).name, units | header_units(raw, robot), notes, tuple(raw))
+        named = columns_of(raw, robot, wanted.columns, str(source))
+        found = blocks(raw, named, robot, str(source))
+        notes = (_by_place(found, robot),) if not wanted.columns and nameless(raw) else ()
+        return _Given(found, Path(source).name, units | header_units(named), notes, tuple(raw))
     if not isinstance(source, Mapping):
         raise ArmdynError(
             f"cannot read a log from {type(source).__name__}",
@@ -108,8 +118,8 @@ def _given(source: Any, robot: Robot, wanted: LogFormat) -> _Given:
             raise ShapeError(
                 f"{name}: {array.dtype} of shape {array.shape}", where="log", expected="numbers of shape (N,) or (N, n)"
             )
-    found = blocks(raw, robot, wanted.columns, "arrays")
-    return _Given(found, "arrays", header_units(raw, robot), columns=tuple(raw))
+    named = columns_of(raw, robot, wanted.columns, "arrays")
+    return _Given(blocks(raw, named, robot, "arrays"), "arrays", header_units(named), columns=tuple(raw))
 
 
 def _by_place(found: Raw, robot: Robot) -> Finding:
@@ -124,20 +134,45 @@ def _by_place(found: Raw, robot: Robot) -> Finding:
 
 
 def _several(source: Mapping[str, Any], robot: Robot, wanted: LogFormat) -> _Given:
-    """A log that is spread over files (or arrays), one quantity each."""
+    """A log that is spread over files (or arrays), one quantity each, perhaps with its own time stamps."""
     found: Raw = {}
+    units: dict[str, Any] = {}
+    notes: list[Finding] = []
+    clocks: list[tuple[str, Array, Any]] = []
     for name, value in source.items():
         quantity = quantity_named(name)
         if not isinstance(value, str | Path):
             found[quantity] = np.asarray(value)
             continue
-        raw, _ = _file(Path(value), robot, wanted)
-        if quantity == "t":
-            found["t"] = next(iter(raw.values()))
-        else:
-            found = single_quantity(raw, quantity, robot, str(value)) | found
+        raw, kind = _file(Path(value), robot, wanted)
+        named = columns_of_one(raw, quantity, robot, wanted.columns, str(value))
+        inside, stated = blocks(raw, named, robot, str(value)), kind | header_units(named)
+        if nameless(raw) and len(named) == 2 and not wanted.columns:
+            notes.append(_by_place(inside, robot))
+        if quantity != "t" and "t" in inside:
+            clocks.append((str(value), inside.pop("t"), stated.pop("t", None)))
+        found |= inside
+        units |= stated
+    if "t" not in found and clocks and wanted.rate is None:
+        _require_one_clock(clocks, wanted)
+        _, found["t"], units["t"] = clocks[0]
     label = ", ".join(Path(value).name for value in source.values() if isinstance(value, str | Path))
-    return _Given(found, label, {})
+    return _Given(found, label, units, tuple(notes))
+
+
+def _require_one_clock(clocks: Sequence[tuple[str, Array, Any]], wanted: LogFormat) -> None:
+    """Raise FileError unless the files, with their stamps and their units, were sampled at the same instants."""
+    declared = {quantity_named(name): unit for name, unit in (wanted.units or {}).items()}
+    instants = [instants_of(stamps, declared.get("t", unit)) for _, stamps, unit in clocks]
+    for (file, _, _), other in zip(clocks[1:], instants[1:], strict=True):
+        rounding = 0.1 * float(np.nanmedian(np.abs(np.diff(instants[0])))) if len(instants[0]) > 1 else 0.0
+        if len(other) != len(instants[0]) or np.nanmax(np.abs(other - instants[0]), initial=0.0) > rounding:
+            raise FileError(
+                "its time stamps are others",
+                where=file,
+                expected=f"those of {clocks[0][0]}: samples of all quantities at the same instants",
+                advice="Sample or interpolate them at the same instants, or give the one series that holds: t=FILE.",
+            )
 
 
 def _file(path: Path, robot: Robot, wanted: LogFormat) -> tuple[Raw, dict[str, Any]]:
@@ -161,13 +196,15 @@ def _contents(path: Path, robot: Robot, wanted: LogFormat) -> tuple[Raw, dict[st
     raise FileError(
         f"unknown file type {kind or '(none)'!r}",
         where=str(path),
-        expected=", ".join((*TEXTS, ".npz", ".npy", ".parquet", *rosbag.SUFFIXES)),
+        expected=", ".join((*TEXTS, ".xlsx", ".mat", ".npz", ".npy", ".parquet", *rosbag.SUFFIXES)),
     )
 
 
 _TABLES: tuple[tuple[tuple[str, ...], str, Callable[[Path], Raw]], ...] = (
     ((".npz", ".npy"), "a NumPy file", numpy_files.read_numpy),
-    ((".parquet", ".pq"), "a Parquet file", parquet_process.read_parquet),
+    ((".parquet", ".pq"), "a Parquet file", own_process.read_parquet),
+    ((".mat",), "a MATLAB file", own_process.read_matlab),
+    ((".xlsx",), "an .xlsx workbook", workbook.read_workbook),
     (TEXTS, "a table of numbers as text", partial(text_table.read, interrupted=True)),
 )
 """File extensions, what such a file is, its reader."""
