@@ -132,19 +132,17 @@ def torque_lines(
     sheet.results["tau"] = wholes
     for i, whole in enumerate(wholes):
         words = rule.replace("#", str(i + 1)).replace("<", str(i)) + "".join(f" + {name}_{{{i + 1}}}" for name in added)
-        sheet.line(f"{letter}_{{{i + 1}}}", words, whole, source, folded=large)
-        rigid = ops.add(torques[i], added["k"][i] if "k" in added else 0)
-        if large:
-            _must_agree(f"torque {i + 1}", as_nodes(rigid), partial(_entry_of, expected, i), sheet, other.title)
-        else:
-            sheet.check(f"torque {i + 1}", rigid, partial(_entry_of, expected, i), other.title)
+        shown = as_nodes(sheet.line(f"{letter}_{{{i + 1}}}", words, whole, source, folded=large))
+        beside = ops.total(part[i] for latex, part in added.items() if latex != "k")  # not part of the formulations
+        check = partial(_must_agree, sheet) if large else sheet.check
+        check(f"torque {i + 1}", shown, partial(_entry_of, expected, i, beside), other.title)
 
 
-def _entry_of(vector: Callable[[], Sequence[Node]], i: int) -> Node:
-    return as_nodes(vector()[i])  # type: ignore[no-any-return]
+def _entry_of(vector: Callable[[], Sequence[Node]], i: int, beside: Any) -> Node:
+    return as_nodes(ops.add(vector()[i], beside))  # type: ignore[no-any-return]
 
 
-def _must_agree(name: str, a: Node, expected: Callable[[], Node], sheet: Sheet, against: str) -> None:
+def _must_agree(sheet: Sheet, name: str, a: Node, expected: Callable[[], Node], against: str) -> None:
     """A check of long expressions: values at three points, exact ones where angles are, instead of a proof."""
     if sheet.changes:
         return
@@ -164,9 +162,9 @@ def _must_agree(name: str, a: Node, expected: Callable[[], Node], sheet: Sheet, 
         except ArmdynError:  # an angle of the file, whose sine is not rational
             exact = False
             x, y = evaluate((a, b), {node: source.uniform(0.3, 3.0) for node in symbols})
-        if x != y if exact else abs(x - y) > ROUNDING * (1 + abs(x)):
+        if x != y if exact else not abs(x - y) <= ROUNDING * (1 + abs(x)):
             raise ArmdynError(f"the derivation of {name} does not agree with {against}", where="steps")
-    sheet.checks.append(Check(name, f"{against} ({'exact values' if exact else 'numbers'} at three points)", True))
+    sheet.checks.append(Check(name, against, True, "exact values" if exact else "numbers"))
 
 
 def rotor_parts(sheet: Sheet, arm: Arm) -> list[tuple[Any, Any, Any]]:
