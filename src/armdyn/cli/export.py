@@ -73,10 +73,10 @@ def export(
     """Export a robot's dynamics as code: C, C++, MATLAB and Octave, WebAssembly, FMU, Python.
 
     All but Python come with a test over reference vectors and a README, which says how to build and call the code. An
-    FMU (FMI 3.0, C sources) has inverse dynamics and the robot as a plant, with a tunable payload. The others have by
-    default: inverse dynamics (feedforward, computed torque), forward dynamics, mass matrix, Coriolis torques, gravity
-    torques (gravity compensation), pose and Jacobian of the tool. With --law, a controller: its memory at the start,
-    its torques for one period, and the motion of the experiment.
+    FMU (FMI 2.0 and 3.0, with a binary for Linux) has inverse dynamics and the robot as a plant, with a tunable
+    payload. The others have by default: inverse dynamics (feedforward, computed torque), forward dynamics, mass matrix,
+    Coriolis torques, gravity torques (gravity compensation), pose and Jacobian of the tool. With --law, a controller:
+    its memory at the start, its torques for one period, and the motion of the experiment.
 
     First steps in each language: docs/start/use_it_from.md. In CasADi, JAX and PyTorch, use armdyn.casadi, armdyn.jax
     and armdyn.torch from Python.
