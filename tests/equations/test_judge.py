@@ -141,6 +141,21 @@ def test_maple_and_names_that_programs_run_together(planar2r: armdyn.Robot) -> N
     assert armdyn.judge(planar2r, r"M_{22} = Jl_{2} + l_{2}^{2} ml_{2} + kr_{2}^{2} Im_{2}").same
 
 
+@pytest.mark.parametrize(
+    ("latex", "right"),
+    [
+        (r"M_{22} = \mathrm{Il2} + \mathrm{ml2} \mathrm{l2}^2 + \mathrm{kr2}^2 \mathrm{Im2}", True),
+        (r"M_{22} = \mathrm{Il2} + 2 \mathrm{ml2} \mathrm{l2}^2 + \mathrm{kr2}^2 \mathrm{Im2}", False),
+        (r"g_{2} = m2l g l_{2} \cos(q_1 + q_2)", True),
+        (r"g_{2} = l2g ml_{2} \cos(q_1 + q_2)", True),  # a product by hand: the robot has l2 and g
+        (r"g_{2} = l2g a_2 ml_{2} \cos(q_1 + q_2)", False),
+        (r"g_{2} = m2lx g l_{2} m_{2} \cos(q_1 + q_2)", False),
+    ],
+)
+def test_names_with_letters_around_a_digit(planar2r: armdyn.Robot, latex: str, right: bool) -> None:
+    assert armdyn.judge(planar2r, latex).same == right
+
+
 def test_the_wrong_part_is_marked() -> None:
     judgement = armdyn.judge(armdyn.load("planar2r"), "g_2 = ml1*l2*g*cos(q1 + q2)")
     assert r"\wrong{m_{l1}}" in judgement.wrong[0].given_marked

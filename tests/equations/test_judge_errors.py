@@ -257,6 +257,37 @@ def test_equivalent_equations_are_the_same() -> None:
         assert armdyn.judge(robot, text).same, text
 
 
+NAMES: dict[str, Callable[[str, str, str], str]] = {
+    "I1x": lambda stem, index, axis: f"{stem[0]}{index}{stem[1:]}{axis[:1]}",
+    "m1b": lambda stem, index, axis: f"{stem}{index}{axis or 'b'}",
+    "I_1_x": lambda stem, index, axis: f"{stem}_{index}_{axis[:1] or 'b'}",
+    "Ixx1": lambda stem, index, axis: f"{stem}{axis}{index}",
+}
+"""Names with letters behind their index, around it, and before it."""
+
+
+@pytest.mark.parametrize("style", NAMES)
+def test_names_of_letters_and_digits_in_latex(style: str) -> None:
+    """SymPy prints I1x as it is, I_1_x as I_{1 x} and Ixx1 as Ixx_{1}; each is one name, and none gets lost."""
+    robot, entries = printed("three_link")
+    keys = [key for key in entries if key[0] in "Mg"]
+    renamed = {
+        each: re.sub(r"([A-Za-z]+)(\d)([A-Za-z]*)", lambda parts: NAMES[style](*parts.groups()), each)
+        for each in robot.symbolic.parameters
+    }
+    words = re.findall(r"[A-Za-z]\w*", " ".join(entries.values()))
+    symbols = {word: sympy.Symbol(renamed.get(word, word)) for word in words} | {"sin": sympy.sin, "cos": sympy.cos}
+    exprs = {key: sympy.sympify(entries[key], locals=symbols) for key in keys}
+    assert armdyn.judge(robot, written(exprs, "latex")).same
+    # Each name counts: a factor 2 on it, in one entry, is seen.
+    angles = {sympy.Symbol(f"q{i + 1}") for i in range(robot.n)}
+    entry = keys[-1]
+    for symbol in sorted(exprs[entry].free_symbols - angles, key=str):
+        doubled = exprs | {entry: exprs[entry].subs(symbol, 2 * symbol)}
+        wrong = [each.name for each in armdyn.judge(robot, written(doubled, "latex")).wrong]
+        assert wrong == [entry.replace("_", "")], symbol
+
+
 # Damaged texts --------------------------------------------------------------------------------------------------------
 
 ALPHABET = "()[]{}^_+-*/=\\&,;.0123456789 qcsmlaIgabc'\"$%\n"

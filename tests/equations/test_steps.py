@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import armdyn
+from armdyn.algebra import Vec3
 from armdyn.equations.sheets import markup
-from armdyn.equations.sheets.steps import DERIVATIONS, SUFFIXES, Steps, written
+from armdyn.equations.sheets.sheet import Sheet
+from armdyn.equations.sheets.steps import DERIVATIONS, SUFFIXES, Steps, plain_name, written
 from armdyn.errors import ArmdynError, FeatureError
-from armdyn.graph import Node, evaluate, text
+from armdyn.graph import Node, constant, evaluate, text
 
 FULL = bool(os.environ.get("ARMDYN_FULL"))
 PAIRS = [(formulation, name) for formulation, texts in DERIVATIONS.items() for name in texts]
@@ -67,15 +71,61 @@ def test_long_torques_with_angles_that_have_no_rational_sine() -> None:
     model = armdyn.random_robot(703, 4, convention="modified", fixed=0.3)
     assert agrees(model, "newton_euler", "siciliano", 703)
     checks = armdyn.derive(model, "newton_euler").steps("siciliano").checks
-    assert all(check.holds and "numbers at three points" in check.against for check in checks)
+    assert all(check.holds and check.compared == "numbers" for check in checks)
 
 
 def test_axes_whose_length_is_rounded() -> None:
-    """No identity holds exactly then: the checks compare numbers, and say so."""
+    """No identity holds exactly then: the checks compare numbers, and every sheet says so."""
     model = armdyn.random_robot(710, 3, convention="free")
     assert agrees(model, "kronecker", "truc", 710)
-    checks = armdyn.derive(model, "kronecker").steps("truc").checks
-    assert any("numbers at three points" in check.against for check in checks)
+    steps = armdyn.derive(model, "kronecker").steps("truc")
+    assert {check.compared for check in steps.checks} == {"numbers"}
+    for format in ("text", "markdown", "latex", "html"):
+        sheet = replace(steps, format=format).source
+        assert "Not proved, compared in numbers at three points only: " in sheet and "Proved" not in sheet
+    exact = armdyn.derive(armdyn.load("planar2r"), "kronecker").steps("truc").source
+    assert "Proved" in exact and "Not proved" not in exact
+
+
+@pytest.mark.parametrize("factor", [2, Fraction(1_000_001, 1_000_000)])
+@pytest.mark.parametrize("name", ["M", "C", "g", "J_T_3^0", "omega_3", "tau_1", "tau_3"])
+def test_a_wrong_line_does_not_hide_in_numbers(monkeypatch: pytest.MonkeyPatch, name: str, factor: Any) -> None:
+    """Where only numbers are compared, too: one entry of one line in error by a factor, even a tiny one."""
+    right, broken = Sheet.line, list[Node]()
+
+    def line(self: Sheet, latex: str, rule: str, value: Any, *rest: Any, **options: Any) -> Any:
+        found = right(self, latex, rule, value, *rest, **options)
+        return wrong(found, factor, broken) if plain_name(self.lines[-1].name) == name else found
+
+    monkeypatch.setattr(Sheet, "line", line)
+    with pytest.raises(ArmdynError, match="does not agree"):
+        armdyn.derive(armdyn.random_robot(710, 3, convention="free"), "kronecker").steps("truc")
+    assert broken
+
+
+def test_a_wrong_long_torque_does_not_hide_in_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    right, broken = Sheet.line, list[Node]()
+
+    def line(self: Sheet, latex: str, rule: str, value: Any, *rest: Any, **options: Any) -> Any:
+        found = right(self, latex, rule, value, *rest, **options)
+        return wrong(found, Fraction(1_000_001, 1_000_000), broken) if latex == r"\tau_{2}" else found
+
+    monkeypatch.setattr(Sheet, "line", line)
+    with pytest.raises(ArmdynError, match="torque 2 does not agree"):
+        armdyn.derive(armdyn.random_robot(703, 4, convention="modified", fixed=0.3), "newton_euler").steps("siciliano")
+    assert broken
+
+
+def wrong(value: Any, factor: Any, broken: list[Node]) -> Any:
+    """The same with its first entry that is no number multiplied; what it was is put into `broken`."""
+    if isinstance(value, Vec3):
+        return Vec3(*wrong(list(value), factor, broken))
+    if isinstance(value, list):
+        return [wrong(part, factor, broken) for part in value]
+    if broken or not isinstance(value, Node) or value.op == "const":
+        return value
+    broken.append(value)
+    return value * constant(factor)
 
 
 def test_a_wrong_line_does_not_pass_the_proofs(monkeypatch: pytest.MonkeyPatch) -> None:

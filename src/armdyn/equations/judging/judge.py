@@ -186,13 +186,21 @@ def judge(robot: Robot, equations: str | Path, symbols: Mapping[str, str] | None
     'missing: g*mm2, the mass of the rotor of joint 2'
     """
     text = _source(equations)
-    judgement = _read_and_judged(robot, text, _vocabulary(robot, symbols))
-    if not judgement.same and is_latex(text) and re.search(rf"(?<![\\A-Za-z]){RUN}", text):
+    run_together = is_latex(text) and re.search(rf"(?<![\\A-Za-z]){RUN}", text)
+    judgement, refusal = None, None
+    for joined in (False, True) if run_together else (False,):
         try:
-            again = _read_and_judged(robot, text, _vocabulary(robot, symbols, joined=True))
-        except ArmdynError:
-            return judgement
-        return again if again.same else judgement
+            again = _read_and_judged(robot, text, _vocabulary(robot, symbols, joined))
+        except ArmdynError as error:
+            refusal = refusal or error
+            continue
+        if judgement is None or len(again.wrong) < len(judgement.wrong):
+            judgement = again
+        if judgement.same:
+            break
+    if judgement is None:
+        assert refusal is not None
+        raise refusal
     return judgement
 
 

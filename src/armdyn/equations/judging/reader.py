@@ -462,10 +462,10 @@ class _Latex(_Expression):
             upright = scan.group().strip()
             if upright in ("sgn", "sign", "sin", "cos"):
                 yield Token("fn", "sign" if upright == "sgn" else upright)
-            elif len(upright) == 1 or (re.fullmatch(r"[A-Za-z]+\d*", upright) and scan.peek() == "_"):
+            elif len(upright) == 1 or (
+                re.fullmatch(r"[A-Za-z]\w*", upright) and (scan.peek() == "_" or re.search(r"\d", upright))
+            ):
                 yield Token("name", upright + scan.index())
-            elif upright in ("S", "C"):
-                yield Token("name", upright)
         elif token == r"\begin":
             yield Token("value", self._matrix(scan))
         elif token[0] == "\\" or token.isalpha():

@@ -14,8 +14,8 @@ ANGLES = ("q", "theta", "vartheta", "phi", "varphi", "th", "d", "x")
 SPEEDS = ("omega", "w", "v", "u")
 
 
-RUN = r"[A-Za-z]{2,}(?=_)"
-"""Letters that run together before an index."""
+RUN = r"(?:[A-Za-z]+\d+[A-Za-z]+(?![A-Za-z\d])|[A-Za-z]{2,}(?=_))"
+"""Letters that run together: before an index, as in Jm_{2}, or around one, as in I1x."""
 
 
 class Word(NamedTuple):
@@ -30,7 +30,7 @@ class Vocabulary:
 
     prismatic: the joints, from 1, whose coordinates may be called d. names: of the robot's parameters. symbols: what
     the person calls things -> what the robot calls them. joined: letters without a space between them are one name, as
-    programs print LaTeX: Jm_{2} is J_m2 and not J m_2.
+    programs print LaTeX: Jm_{2} is J_m2 and not J m_2, and I1x is not I_1 x. m1g stays m_1 g if the robot has both.
     """
 
     name_pattern = (
@@ -54,13 +54,11 @@ class Vocabulary:
         trig = r"(?:SS|CC|CS|SC|S|C)(?=_?\{?\d)"
         capitals = [rf"{stem}(?=_?\{{?\d)" for stem in long if stem.isupper() or stem == "Ia"]
         self._words = re.compile("|".join([*capitals, trig]))
-        whole = [name for name in self.names.values() if re.fullmatch(r"[A-Za-z]+\d+[A-Za-z]+", name)]
+        whole = [name for name in (*self.names, *self.renamed) if re.fullmatch(r"[A-Za-z]+\d+[A-Za-z]\w*", name)]
         self._alone = re.compile(
-            "|".join(
-                [*(rf"{name}(?!\w)" for name in whole), *(rf"{stem}(?![A-Za-z])" for stem in long)]
-                + ([RUN] if joined else [])
-            )
+            "|".join([*(rf"{name}(?!\w)" for name in whole), *(rf"{stem}(?![A-Za-z])" for stem in long)] or ["(?!)"])
         )
+        self._run = re.compile(RUN if joined else "(?!)")
 
     def word(self, text: str, alone: bool) -> Word | None:
         """A word of several letters at the beginning of a LaTeX text.
@@ -68,8 +66,20 @@ class Vocabulary:
         alone: no letter stands before it, so that it may be a name such as ml_2; capitals such as MX or SS are words in
         any case.
         """
+        run = self._run.match(text) if alone else None
+        if run and not self._is_product(run[0]):
+            return Word(run[0], run.end())
         match = self._words.match(text) or (self._alone.match(text) if alone else None)
         return Word(match[0], match.end()) if match else None
+
+    def _is_product(self, run: str) -> bool:
+        """Whether m1g is made of names that have a meaning: m_1 and g."""
+        around = re.fullmatch(r"([A-Za-z]+\d+)([A-Za-z]+)", run)
+        if around is None:
+            return False
+        unknown = constant(0)
+        parts = (around[1], *around[2])
+        return all(part in self.names or self._meaning(part, unknown) is not unknown for part in parts)
 
     def symbol(self, name: str) -> Node:
         """The expression that a name stands for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -162,12 +162,15 @@ class Steps(Source):
             for title, group in self.sections()
         ]
         holds = all(check.holds for check in self.checks)
-        verdict = (f"{len(self.checks)} results proved by other formulations", holds) if self.checks else None
+        weaker = sum(bool(check.compared) for check in self.checks)
+        words = f"{len(self.checks) - weaker} results proved by other formulations"
+        words += f", {weaker} compared at three points only" if weaker else ""
+        verdict = (words, holds) if self.checks else None
         return View(self.title, verdict, self._facts(), formulas)
 
     def _facts(self) -> list[tuple[str, str]]:
         proved = ", ".join(dict.fromkeys(check.against for check in self.checks))
-        return [("notation", self.notation.text), ("lines", str(len(self.lines))), ("proved by", proved)]
+        return [("notation", self.notation.text), ("lines", str(len(self.lines))), ("checked by", proved)]
 
     def record(self) -> dict[str, Any]:
         return {
@@ -184,7 +187,7 @@ class Steps(Source):
                 }
                 for line in self.shown
             ],
-            "checks": [{"name": check.name, "against": check.against, "holds": check.holds} for check in self.checks],
+            "checks": [asdict(check) for check in self.checks],
         }
 
     def save(self, path: str | Path) -> Path:
@@ -219,9 +222,12 @@ class Steps(Source):
 
 
 def proved(steps: Steps) -> list[str]:
-    """The sentence that names what was proved; nothing where there is none."""
-    checks = "; ".join(f"{check.name} by {check.against}" for check in steps.checks if check.holds)
-    return [f"Proved: {checks}."] if checks else []
+    """A sentence that names what was proved, and one for what was compared at points only."""
+    found: dict[str, list[str]] = {}
+    for check in steps.checks:
+        verb = f"Not proved, compared in {check.compared} at three points only" if check.compared else "Proved"
+        found.setdefault(verb, []).extend([f"{check.name} by {check.against}"] * check.holds)
+    return [f"{verb}: {'; '.join(names)}." for verb, names in sorted(found.items(), reverse=True) if names]
 
 
 def plain_name(latex: str) -> str:
