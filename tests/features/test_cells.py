@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import armdyn
+from armdyn import mechanics
 from armdyn.cli import application
 from armdyn.errors import FeatureError
 from armdyn.report.pages.study_page import study
@@ -28,6 +29,10 @@ BUILT_FROM = {
     "report.study": ("equations.derive", "motion.torque_breakdown", "dynamics.compile"),
     "equations.judge": ("equations.derive",),
     "controllers.export": ("codegen.export",),
+    "equations.design_conditions": ("equations.derive",),
+    "equations.inverse_equations": ("kinematics.all_solutions",),
+    "mechanics.rotors": ("mechanics.kinematics",),
+    "motion.size": ("dynamics.inverse_dynamics", "dynamics.mass_matrix"),
 }
 """Functions that hand the robot to others, and these: they declare no more than all of them."""
 ROWS = set(declarations())
@@ -113,6 +118,10 @@ def test_functions_built_from_others_refuse_what_they_do_not_declare(
         "report.study": study,
         "equations.judge": partial(armdyn.judge, equations="g_1 = 0"),
         "controllers.export": armdyn.export,
+        "equations.design_conditions": partial(armdyn.design_conditions, wanted="g zero"),
+        "equations.inverse_equations": armdyn.inverse_equations,
+        "mechanics.rotors": lambda robot: mechanics.rotors.rotor_jacobian(robot, [0.0] * robot.nq, "joint1"),
+        "motion.size": lambda robot: armdyn.size(robot, alone("payload").move),
     }
     function = functions[what]
     declared = SUPPORT[what]

@@ -38,6 +38,7 @@ DESCRIPTIONS = {
     "parameters.link_end_names": "names",
     "parameters.link_end_parameters": "reads parameters; closed chains and free joints are refused by name",
     "parameters.link_end_regressor": "calls parameters.regressor, which is gated",
+    "parameters.momentum_regressor": "gated as parameters.energy_regressor, its module",
     "parameters.parameter_names": "names",
     "parameters.physical_consistency": "looks at bodies one by one",
     "parameters.standard_parameters": "reads parameters",

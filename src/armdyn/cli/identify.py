@@ -58,8 +58,9 @@ def identify(
     estimate: Annotated[
         Estimate,
         typer.Option(
+            metavar="WHICH",
             help="consistent: bodies that can exist. free: least squares of the base parameters. essential: of those "
-            "that have an effect."
+            "that have an effect.",
         ),
     ] = Estimate.consistent,
     calibrate: Annotated[

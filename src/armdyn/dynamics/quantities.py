@@ -47,6 +47,7 @@ from armdyn.mechanics.reactions import joint_reactions
 from armdyn.mechanics.springs import spring_torques
 from armdyn.parameters import link_end_regressor, regressor
 from armdyn.parameters.energy_regressor import energy_regressor, momentum_regressor
+from armdyn.parameters.link_end import TAKES as LINK_ENDS
 from armdyn.robot.features import CLOSED, FREE, FRICTIONLESS, LOSSY, declare
 from armdyn.robot.features import TREE as RIGID
 from armdyn.typing import Floats
@@ -485,7 +486,7 @@ class Quantities:
         link_end_regressor,
         closed=False,
         elastic=False,
-        takes=RIGID,
+        takes=LINK_ENDS,
     )
     def link_end_regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Out = None, threads: int | None = None

@@ -140,8 +140,8 @@ def design_conditions(
 
     >>> import armdyn
     >>> found = armdyn.design_conditions(armdyn.load("planar2r"), "g zero")
-    >>> print(found.conditions[1], "|", found.possible)
-    l2 = 0 | True
+    >>> "l2 = 0" in map(str, found.conditions), found.possible
+    (True, True)
     """
     if wanted not in WANTED:
         raise unknown_name("property of a design", wanted, WANTED, where="armdyn.design_conditions")

@@ -17,8 +17,7 @@ from armdyn.robot import Robot
 from armdyn.robot.features import TREE, declare
 from armdyn.typing import Scalars
 
-for _name in ("energy_regressor", "momentum_regressor"):
-    declare(f"parameters.{_name}", tuple(name for name in TREE if name != "gravity_compensation"))
+declare("parameters.energy_regressor", tuple(name for name in TREE if name != "gravity_compensation"))
 _AXES = {"MX": Vec3(1, 0, 0), "MY": Vec3(0, 1, 0), "MZ": Vec3(0, 0, 1)}
 
 

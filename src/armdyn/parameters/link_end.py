@@ -22,7 +22,10 @@ from armdyn.robot import Robot
 from armdyn.robot.features import TREE, declare
 from armdyn.typing import Array, Scalars
 
-declare("parameters.link_end", TREE)
+SPRINGS = ("springs", "gravity_compensation")
+"""Features whose torques no inertial parameter has."""
+TAKES = tuple(name for name in TREE if name not in SPRINGS)
+declare("parameters.link_end", TAKES)
 
 INCLUDED = ("inertial", "rotor")
 OF_A_LINK = (*INERTIAL, "Im")

@@ -62,6 +62,32 @@ def _regressor(c: Case) -> None:
     close(c.dyn.regressor(c.x, c.xd, c.xdd) @ c.dyn.parameters, c.tau)
 
 
+@cell("dynamics.momentum_regressor")
+def _momenta(c: Case) -> None:
+    close(c.dyn.momentum_regressor(c.x, c.xd) @ c.dyn.parameters, c.M @ c.xd)
+
+
+@cell("dynamics.energy_regressor")
+def _energies(c: Case) -> None:
+    close(c.dyn.energy_regressor(c.x, c.xd) @ c.dyn.parameters, energies(c))
+
+
+def energies(c: Case) -> Any:
+    """Kinetic and potential energy of the second model."""
+    return [c.xd @ c.M @ c.xd / 2, c.model.weights_energy(c.x) + c.model.springs_energy(c.x)]
+
+
+@cell("dynamics.link_end_regressor")
+def _link_ends(c: Case) -> None:
+    Y = c.dyn.link_end_regressor(c.x, c.xd, c.xdd)
+    close(Y @ armdyn.parameters.link_end_parameters(c.robot), c.tau - c.model.friction(c.xd))
+
+
+@cell("dynamics.jacobian_dot")
+def _jacobian_dot(c: Case) -> None:
+    close(c.dyn.jacobian_dot(c.x, c.xd) @ c.xd, c.drift(c.x, c.xd))
+
+
 @cell("dynamics.inverse_dynamics_derivatives")
 def _slopes(c: Case) -> None:
     by_q, by_qd = c.dyn.inverse_dynamics_derivatives(c.x, c.xd, c.xdd)

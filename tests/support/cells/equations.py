@@ -14,6 +14,7 @@ from armdyn.graph import to_float
 from armdyn.mechanics.registry import FORMULATIONS
 from armdyn.robot import Robot
 from support.cells.case import EXACT, Case, cell, close
+from support.cells.compiled import energies
 from support.energy_model import EnergyModel
 
 
@@ -21,6 +22,19 @@ from support.energy_model import EnergyModel
 def _plain_regressor(c: Case) -> None:
     Y = parameters.regressor(c.robot, c.q, c.qd, c.qdd)
     close(Y @ parameters.standard_parameters(c.robot).array(), c.tau)
+
+
+@cell("parameters.energy_regressor")
+def _energies(c: Case) -> None:
+    pi = parameters.standard_parameters(c.robot).array()
+    close(parameters.energy_regressor(c.robot, c.q, c.qd) @ pi, energies(c))
+    close(parameters.momentum_regressor(c.robot, c.q, c.qd) @ pi, c.M @ c.xd)
+
+
+@cell("parameters.link_end")
+def _link_ends(c: Case) -> None:
+    Y = parameters.link_end_regressor(c.robot, c.q, c.qd, c.qdd)
+    close(Y @ parameters.link_end_parameters(c.robot), c.tau - c.model.friction(c.xd))
 
 
 @cell("parameters.base_parameters")

@@ -16,6 +16,7 @@ from armdyn.browser import studio as open_studio
 from armdyn.browser.robot_queries import RobotQueries
 from armdyn.codegen.export_files import texts
 from armdyn.errors import MissingExtra
+from armdyn.robot.features import SUPPORT
 from armdyn.robot.random import random_robot
 from support.cells.case import CELLS, DIFFERENCES, Case, Check, cell, close, refusal
 from support.energy_model import EnergyModel
@@ -113,6 +114,16 @@ def _file(ending: str) -> Check:
 
 
 CELLS |= {"formats.toml": _file("toml"), "formats.urdf": _file("urdf"), "formats.mjcf": _file("xml")}
+
+
+@cell("formats.par")
+def _symoro(c: Case) -> None:
+    taken = set(c.robot.features) <= SUPPORT["formats.par"]
+    robot = c.robot.to_dh("modified") if taken else c.robot  # what is refused may have no such table
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", armdyn.ModelWarning)  # the format has no tool frame
+        again = armdyn.load(robot.save(f"{folder}/robot.par"))
+    close(armdyn.compile(again).inverse_dynamics(c.x, c.xd, c.xdd), c.tau)
 
 
 @cell("sweeps.sweep")
