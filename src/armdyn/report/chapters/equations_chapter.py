@@ -60,7 +60,7 @@ def certificate(subject: Subject) -> ReportChapter:
     """Exact agreement of all formulations."""
     points, compared = (3 if subject.robot.n <= MANY else 1), _compared(subject.robot)
     made = certify(subject.robot, points=points, formulations=compared, progress=subject.progress("certificate"))
-    count = len({check.formulation for check in made.checks})
+    count = len({check.formulation for check in made.checks} & {entry.name for entry in FORMULATIONS})
     definite = [check for check in made.checks if check.statement.startswith(DEFINITE)]
     agree = all(check.holds for check in made.checks if check not in definite)
     verdict = "exact" if agree else "they DISAGREE"
